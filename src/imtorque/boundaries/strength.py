@@ -15,8 +15,8 @@ from imtorque.edges.recipes import RECIPES, EdgeRecipe, find_recipe
 from imtorque.images import CheckedImage, ValueRange
 from imtorque.io.arrays import shaped_array, whole_array
 
-STRENGTH_ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
-LOG_SHIFT = 0.05  # added to the strength before its logarithm is taken
+STRENGTH_ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1; bound: rounding
+LOG_SHIFT = 0.05  # added to the strength before its logarithm is taken; chosen on Berkeley's training images
 MAX_NEWTON_STEPS = 100  # bound: of a fit, which ends at a step below 1e-7
 Samples = tuple[FloatArray, FloatArray]
 

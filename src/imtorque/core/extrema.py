@@ -14,7 +14,7 @@ from imtorque.core.torque import sizes_for
 from imtorque.core.types import Edges, Extrema, IntArray, Patch, Sign, Sizes, TorqueVolume
 
 Neighbourhood = Literal["box", "cross"]
-CROSS_REACH = 3  # as native/core/extrema.hpp has it
+CROSS_REACH = 3  # as native/core/extrema.hpp has it; convention of the authors' program
 
 
 def find_extrema(

@@ -21,7 +21,7 @@ from imtorque.datasets.images import read_image
 IGNORED_KINDS = frozenset({"Platelets"})  # neither right nor wrong
 IMAGE_KINDS = frozenset({"fluorescence", "grey", "stained"})  # say how the whole image was taken: a set each
 TRAINING_IMAGES = 8  # convention: of a set, the first by the SHA-256 of their names
-MIN_OBJECTS = 5  # in a training image
+MIN_OBJECTS = 5  # in a training image; untuned
 BOX_COLUMNS, POINT_COLUMNS = ("image", "y0", "x0", "y1", "x1"), ("image", "y", "x")
 
 

@@ -14,7 +14,8 @@ from PIL import Image
 from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, image_shape, read_grey, read_image
 from imtorque.io.atomic import open_regular
 
-ROUNDING_MARGIN = 1.0  # a fixation may miss the image by this many pixels, from rounding; it is moved to the edge
+# A fixation may miss the image by this many pixels, from rounding; it is moved to the edge; bound: rounding.
+ROUNDING_MARGIN = 1.0
 COLUMNS = {"subject": "observer", "observer": "observer", "order": "order", "duration_ms": "duration"}
 
 

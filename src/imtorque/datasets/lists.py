@@ -10,7 +10,7 @@ from pathlib import Path
 
 from imtorque.io.atomic import open_regular
 
-DIGITS = 12  # of a SHA-256: enough against accident
+DIGITS = 12  # of a SHA-256: enough against accident; convention
 FOLDER = Path(__file__).parent / "lists"
 # The folder of each list below a folder of data sets, and which files of it are listed.
 LISTS = {

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from imtorque.io.atomic import open_regular
 
-MAX_VARIABLE_BYTES = 2**31  # of one variable, unpacked
-MAX_DEPTH = 16  # cells and structs within each other
+MAX_VARIABLE_BYTES = 2**31  # of one variable, unpacked; bound: memory
+MAX_DEPTH = 16  # cells and structs within each other; bound: recursion
 HEADER = 128  # bytes; convention: the MAT-file format, version 5, as are the numbers below
 MATRIX, COMPRESSED = 14, 15  # types of elements
 CELL, STRUCT, TEXT, NUMBERS = 1, 2, 4, range(6, 16)  # classes of arrays

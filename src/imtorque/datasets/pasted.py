@@ -15,11 +15,12 @@ from PIL import Image, ImageFilter
 from imtorque.datasets.berkeley import BerkeleyImage, bsds300
 from imtorque.datasets.caltech import CaltechImage, caltech101
 
-PASTED_SIDE = 300  # pixels of the images
-AREA_SHARES = (0.02, 0.15)  # of the image's area that the object's bounding box takes, evenly in their logarithm
-PASTE_MARGIN = 6  # pixels between the object's bounding box and the image's border
-FEATHER = 0.7  # sigma in pixels of the object's rim
-FIXATION_DEPTH = 3  # pixels that the fixation lies from the outline, where the object is thick enough
+PASTED_SIDE = 300  # pixels of the images; untuned
+# Of the image's area that the object's bounding box takes, evenly in their logarithm; untuned.
+AREA_SHARES = (0.02, 0.15)
+PASTE_MARGIN = 6  # pixels between the object's bounding box and the image's border; untuned
+FEATHER = 0.7  # sigma in pixels of the object's rim; untuned
+FIXATION_DEPTH = 3  # pixels that the fixation lies from the outline, where the object is thick enough; untuned
 BERKELEY = ("bsds500", "bsds300", "BSDS500", "BSDS300")
 # Backgrounds and objects of the two parts have nothing in common.
 PASTED_PARTS = {"dev": ("train", 0), "test": ("test", 1)}

@@ -13,7 +13,7 @@ from imtorque.detection.annotations import Annotations
 from imtorque.detection.features import FeatureTable
 
 IOU_NONE, IOU_FULL = 0.4, 0.8  # intersection over union that counts 0 and 1
-HALF_VALUE_DISTANCE = 0.5  # of the object's radius: a centre this far from the point counts half
+HALF_VALUE_DISTANCE = 0.5  # of the object's radius: a centre this far from the point counts half; unrecorded
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from imtorque.images import CheckedImage
 NOISE = (0.03, 0.5)  # convention: least and most noise, over the image's range of values; the range of usual signals
 LIGHT = (0.5, 1.5)  # convention: from one end to the other
 GOLDEN = 0.618  # convention: fractions that fill a range evenly, however few there are
-RANGE = (0.01, 0.99)  # quantiles between which an image's values lie
+RANGE = (0.01, 0.99)  # quantiles between which an image's values lie; convention
 
 
 def augmented(image: Image, number: int) -> CheckedImage:

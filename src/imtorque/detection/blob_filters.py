@@ -9,7 +9,7 @@ from imtorque.detection.filters import smoothed
 from imtorque.detection.pyramid import block_means
 
 MIN_BLOCK_SIGMA = 2.5  # derived: sigma in blocks, at least, where a layer is computed on a reduced image
-MIN_VOTE = 0.3  # saturated gradients below do not vote
+MIN_VOTE = 0.3  # saturated gradients below do not vote; unrecorded
 
 
 def log_responses(plane: Float32Array, sizes: IntArray) -> Float32Array:

@@ -28,17 +28,19 @@ from imtorque.edges.canny import check_sigma
 from imtorque.images import CheckedImage, grey_image
 
 MIN_SCORE, MIN_SCORE_UNGUIDED = 0.35, 0.5  # of an object, for sizes given or not
-RANGE_SCORE = 0.8  # of objects that say which sizes objects have, where none are given
+RANGE_SCORE = 0.8  # of objects that say which sizes objects have, where none are given; unrecorded
 SIZE_QUANTILE, RANGE_MARGIN = 0.2, 1.3  # of objects below that range, or above; and the margin at either end
 MIN_DIAMETER, MIN_SIDE_SHARE, MAX_SIDE_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the side
-SIZE_SLACK = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim edges
-RANGE_SLACK = 0.8  # of the range that the scorer knows, beyond which objects are none; a range given is this much wider
+# Outlines may be this share of the smallest wanted, or its inverse of the largest, to claim edges; unrecorded.
+SIZE_SLACK = 0.6
+# Of the range that the scorer knows, beyond which objects are none; a range given is this much wider; unrecorded.
+RANGE_SLACK = 0.8
 MIN_FOUND_SHARE = 0.45  # derived: of the smallest size not given, below which nothing is found without sizes
 ALIKE_RATIO = (
     2.0  # of sizes and of contrasts, within which objects beyond the range given are like those in it; convention
 )
 MIN_ALIKE_SHARE = 0.25  # of the objects in the range, from which on the others are told; convention
-REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one
+REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one; unrecorded
 
 
 @accept_old_keywords

@@ -27,11 +27,12 @@ from imtorque.detection.ring_torque import HOLE, odd_sizes, ring_torque, size_la
 from imtorque.detection.scoring import SizesKnown
 from imtorque.images import CheckedImage, grey_image
 
-SEED_STEP = 1.13  # ratio of neighbouring patch sizes, where it makes more than 2 pixels
-MIN_SEED_TORQUE = 0.7  # low, because outlines decide
-MIN_CLOSURE = 0.45  # torque of an outline that is nowhere taken for an object, unless a lower threshold is given
-MIN_TIP_EVIDENCE = 0.3  # at either end of an object; stripes have none there
-MIN_SIGNIFICANCE = 6.0  # contrast of an object's mean over what noise makes of it, in standard deviations
+SEED_STEP = 1.13  # ratio of neighbouring patch sizes, where it makes more than 2 pixels; unrecorded
+MIN_SEED_TORQUE = 0.7  # low, because outlines decide; unrecorded
+# Torque of an outline that is nowhere taken for an object, unless a lower threshold is given; unrecorded.
+MIN_CLOSURE = 0.45
+MIN_TIP_EVIDENCE = 0.3  # at either end of an object; stripes have none there; unrecorded
+MIN_SIGNIFICANCE = 6.0  # contrast of an object's mean over what noise makes of it, in standard deviations; unrecorded
 
 
 @dataclass(frozen=True)

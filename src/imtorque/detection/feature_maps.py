@@ -18,8 +18,8 @@ from imtorque.detection.noise import noise_level
 from imtorque.detection.pyramid import MIN_NOISE, saturate
 from imtorque.images import CheckedImage, rgb_image
 
-WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced image
-MIN_SIGN_SHARE = 0.1  # of the annotated objects, for a sign to be looked for
+WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced image; unrecorded
+MIN_SIGN_SHARE = 0.1  # of the annotated objects, for a sign to be looked for; unrecorded
 PLANES = ("grey", "root", "smooth", "centred", "spread", "texture")  # of a grey image
 COLOUR_PLANES = ("grey", "root", "luminance", "red_green", "yellow_blue", *PLANES[2:])
 

@@ -15,9 +15,9 @@ from imtorque.core.types import Float32Array, FloatArray
 from imtorque.io.arrays import Layout
 
 TREES = 80  # of a detector; training.CV_TREES while settings are chosen
-MIN_LEAF = 4  # rows
-MAX_FEATURES = 0.2  # share of the features that a node tries
-MAX_ROWS = 16000  # to grow trees from
+MIN_LEAF = 4  # rows; unrecorded
+MAX_FEATURES = 0.2  # share of the features that a node tries; unrecorded
+MAX_ROWS = 16000  # to grow trees from; bound: time
 FOREST_LAYOUT: Layout = {  # of the arrays in a file
     **dict.fromkeys(("feature", "left", "right"), ("i4", ("nodes",))),
     **dict.fromkeys(("threshold", "value"), ("f4", ("nodes",))),

@@ -6,10 +6,11 @@ import numpy as np
 
 from imtorque.core.types import Float32Array
 
-NOISE_BLOCK = 16  # pixels; noise is measured block by block
-BLOCK_QUANTILE = 0.3  # of the blocks: those that objects and texture fill are among the noisier ones
+NOISE_BLOCK = 16  # pixels; noise is measured block by block; unrecorded
+BLOCK_QUANTILE = 0.3  # of the blocks: those that objects and texture fill are among the noisier ones; unrecorded
 WHITE_NOISE_RESPONSE = 0.6745 * 6 * 0.96  # derived: median |second difference| of unit white noise, at the quantile
-MIN_RESPONSE = 1e-5  # of the range of grey values: blocks of margin or saturated parts say nothing about the noise
+# Of the range of grey values: blocks of margin or saturated parts say nothing about the noise; bound: rounding.
+MIN_RESPONSE = 1e-5
 
 
 def noise_level(grey: Float32Array, span: float | None = None) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from imtorque.core.torque import torque_volume
 from imtorque.core.types import Edges, Float32Array, FloatArray, IntArray, Patch
 
-HOLE = 0.6  # of the patch's side left out of a ring, as find_blobs has it by default
+HOLE = 0.6  # of the patch's side left out of a ring, as find_blobs has it by default; unrecorded
 
 
 def odd_sizes(sizes: ArrayLike) -> IntArray:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from imtorque.detection.table import Blobs
 
 # Both count from the corner of the first pixel, we from its centre.
-PIXEL_CORNER = 0.5
-DATE = (1980, 1, 1, 0, 0, 0)  # of files in the archive: the same objects give the same bytes
+PIXEL_CORNER = 0.5  # format: ImageJ's and napari's
+DATE = (1980, 1, 1, 0, 0, 0)  # of files in the archive: the same objects give the same bytes; format: ZIP's earliest
 
 
 def geojson(blobs: Blobs, scale: float) -> str:

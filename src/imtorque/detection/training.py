@@ -20,14 +20,15 @@ from imtorque.detection.selection import select_set
 
 CV_FOLDS = 4  # bound: of the time to train; convention
 CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
-SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)  # that cross-validation chooses from
+SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)  # that cross-validation chooses from; convention: a grid
 USUAL_THRESHOLD = 0.33  # tuned on halves of the counting sets' training images, with what follows
-PRIOR_OBJECTS = 800  # that this threshold counts as: few objects do not tell thresholds apart
-OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
-COUNT_PENALTY = 0.25  # in F1, of counts that are wrong by their whole
-MAX_SHARED = 0.3  # of the smaller proposal that two may share
-CLICKED_SHARE = 0.5  # of the score of clicked objects, from which on others are taken
-NEGATIVE_WEIGHT = 4.0  # of a proposal that was annotated as no object, beside one that was not annotated
+# That this threshold counts as: few objects do not tell thresholds apart; tuned with USUAL_THRESHOLD.
+PRIOR_OBJECTS = 800
+OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold; convention: a grid
+COUNT_PENALTY = 0.25  # in F1, of counts that are wrong by their whole; unrecorded
+MAX_SHARED = 0.3  # of the smaller proposal that two may share; unrecorded
+CLICKED_SHARE = 0.5  # of the score of clicked objects, from which on others are taken; unrecorded
+NEGATIVE_WEIGHT = 4.0  # of a proposal that was annotated as no object, beside one that was not annotated; unrecorded
 KIND_SETS = (  # the simplest first: among kinds that are level the earlier ones are taken
     ("threshold",),
     ("torque",),

@@ -20,7 +20,7 @@ SQRT2 = math.sqrt(2.0)  # pixels; convention: MATLAB's default sigma
 MAX_GRADIENT = math.sqrt(
     0.5
 )  # gradient by central differences, in parts of the value range: half of it along either axis
-UNSCALED = -1.0  # scale of forces that are gradients still
+UNSCALED = -1.0  # scale of forces that are gradients still; convention
 Force = Literal["unit", "strength"]
 
 

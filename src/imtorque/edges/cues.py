@@ -18,14 +18,13 @@ from imtorque.core.types import Float32Array, FloatArray
 from imtorque.edges.textons import TEXTONS, textons
 from imtorque.images import CheckedImage, lab
 
-ORIENTATIONS = 8  # of the half-discs, as kOrientations in native/edges/half_discs.hpp
-CUE_BINS = 25  # of the histograms of L, a and b
-AB_RANGE = (-0.73, 0.95)  # of CIE a and b over 100 that photographs have
+ORIENTATIONS = 8  # of the half-discs, as kOrientations in native/edges/half_discs.hpp; convention of pb
+CUE_BINS = 25  # of the histograms of L, a and b; convention of pb (Martin et al. 2004)
+AB_RANGE = (-0.73, 0.95)  # of CIE a and b over 100 that photographs have; convention of pb (Martin et al. 2004)
 BIN_REACH = {"brightness": 2, "a": 1, "b": 1, "texture": 0}  # reach of the running means over bins
-HALF_STEP_RADIUS = (
-    10  # discs of this radius and more are evaluated at every other pixel, since their gradients are smooth
-)
-MIN_HALF_WIDTH = 1.5  # half the width of the ellipse in which gradients are smoothed
+# Discs of this radius and more are evaluated at every other pixel, since their gradients are smooth; bound: time.
+HALF_STEP_RADIUS = 10
+MIN_HALF_WIDTH = 1.5  # half the width of the ellipse in which gradients are smoothed; unrecorded
 
 
 class Cue(NamedTuple):

@@ -19,11 +19,12 @@ from imtorque import _native
 from imtorque.core.types import BoolArray, Edges
 
 Plane = NDArray[np.float64]
-JUMP_SIGMA = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found
-MIN_NOISE_RATIO = 5.0  # smallest jump, in standard deviations of the noise
-WEAK_JUMP_SHARE = 0.5  # low hysteresis threshold, as a share of the high one
+JUMP_SIGMA = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found; unrecorded
+MIN_NOISE_RATIO = 5.0  # smallest jump, in standard deviations of the noise; unrecorded
+WEAK_JUMP_SHARE = 0.5  # low hysteresis threshold, as a share of the high one; convention
 MAD_TO_SIGMA = 1.4826  # derived: standard deviation of normal noise over its median magnitude
-MAX_SLOPE_RATIO = 3.0  # a hole's sides may differ by this many times the typical slope and still be one surface
+# A hole's sides may differ by this many times the typical slope and still be one surface; unrecorded.
+MAX_SLOPE_RATIO = 3.0
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import Float32Array
 
-FILTER_ORIENTATIONS = 8  # of the filters; see cues.ORIENTATIONS for those of edges
+FILTER_ORIENTATIONS = 8  # of the filters; see cues.ORIENTATIONS for those of edges; unrecorded
 # The number of kinds and the form of the filters: chosen on Berkeley's images (docs/measured/base_detectors.md).
 TEXTONS = 64
-FILTER_SIGMA = 0.8  # of the filters across, in pixels
-ELONGATION = 2.0  # length of the filters over their width
-FILTER_REACH = 7  # of the filters, in pixels
-CONTRAST_FLOOR = 0.3  # responses above it are compressed (Weber's law)
-ROUNDING_ERROR = 1e-4  # responses below it are rounding errors
-TEXTON_SAMPLES = 6000  # pixels that are clustered
-TEXTON_ROUNDS = 10  # of k-means
-CHUNK_ROWS = 1 << 14  # pixels whose distances are computed at a time, which bounds memory
+FILTER_SIGMA = 0.8  # of the filters across, in pixels; chosen as TEXTONS were
+ELONGATION = 2.0  # length of the filters over their width; chosen as TEXTONS were
+FILTER_REACH = 7  # of the filters, in pixels; chosen as TEXTONS were
+CONTRAST_FLOOR = 0.3  # responses above it are compressed (Weber's law); chosen as TEXTONS were
+ROUNDING_ERROR = 1e-4  # responses below it are rounding errors; bound: rounding
+TEXTON_SAMPLES = 6000  # pixels that are clustered; bound: time
+TEXTON_ROUNDS = 10  # of k-means; bound: time
+CHUNK_ROWS = 1 << 14  # pixels whose distances are computed at a time, which bounds memory; bound: memory
 
 
 def textons(grey: Float32Array, count: int = TEXTONS) -> NDArray[np.uint8]:

@@ -13,19 +13,19 @@ from imtorque.core.types import Float32Array
 from imtorque.images import CheckedImage, luv
 
 # Patches, cells and channels are those of the publication.
-SIDE = 35  # of a patch, in pixels
+SIDE = 35  # of a patch, in pixels; convention of Sketch Tokens
 REACH = SIDE // 2  # derived: pixels from the middle of a patch to its sides
-CELLS = 5  # along a side of the patch
+CELLS = 5  # along a side of the patch; convention of Sketch Tokens
 CELL = SIDE // CELLS  # derived: pixels along a side of a cell
-CHANNEL_SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
-CHANNEL_ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
+CHANNEL_SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken; convention of Sketch Tokens
+CHANNEL_ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split; convention of Sketch Tokens
 CHANNELS = 3 + len(CHANNEL_SIGMAS) + sum(CHANNEL_ORIENTATIONS)  # derived: 14, 3 of them colours
-CHANNEL_SIGMA = 2.0  # sigma, of all channels
+CHANNEL_SIGMA = 2.0  # sigma, of all channels; unrecorded
 # How gradients are divided by those nearby: chosen on Berkeley's images (docs/measured/base_detectors.md).
 NORMALISATION_SIGMA = 5.0  # sigma of the mean by which gradients are divided
-NORMALISATION_FLOOR = 0.01  # added to that mean
-LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds
-MAX_RELATIVE_GRADIENT = 3.2  # largest gradient that a byte holds, relative to the local mean
+NORMALISATION_FLOOR = 0.01  # added to that mean; chosen with the sigma
+LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds; convention of the authors' program
+MAX_RELATIVE_GRADIENT = 3.2  # largest gradient that a byte holds, relative to the local mean; unrecorded
 
 
 def token_colours(image: CheckedImage) -> Float32Array:

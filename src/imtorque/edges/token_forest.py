@@ -30,13 +30,13 @@ from imtorque.io.atomic import write_bytes
 from imtorque.io.caches import cache_folder
 from imtorque.io.errors import reading_file
 
-FORMAT = 2  # of the file and the features of the trees; other formats are refused
+FORMAT = 2  # of the file and the features of the trees; other formats are refused; format: version
 MOST_FOREST_BYTES = 2**30  # bound: of a file, unpacked; 25 trees of the default settings have some 100 MB
 # How predictions become strengths: chosen on Berkeley's images (docs/measured/base_detectors.md).
 OUTPUT_STEP = 2  # pixels from one prediction to the next
-FINE_WEIGHT = 2  # weight of the image at full size against half size
-OUTPUT_SIGMA = 0.7  # pixels, of the smoothing of the output
-RIDGE_SIGMA = 2.0  # pixels, at which the ridges of the output are followed
+FINE_WEIGHT = 2  # weight of the image at full size against half size; chosen likewise
+OUTPUT_SIGMA = 0.7  # pixels, of the smoothing of the output; chosen likewise
+RIDGE_SIGMA = 2.0  # pixels, at which the ridges of the output are followed; chosen likewise
 COMMAND = "imtorque data train sketch-tokens --data BSDS"
 PIXELS = CHANNELS * SIDE * SIDE  # features that are pixels of a channel; after them come differences of cells
 PAIRS = np.array(list(combinations(range(CELLS * CELLS), 2)), np.int32)

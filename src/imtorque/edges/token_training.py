@@ -24,13 +24,12 @@ from imtorque.edges.token_forest import FEATURES, SketchTokens, feature_places
 from imtorque.images import CheckedImage
 
 Part = TypeVar("Part")
-PARALLEL_TREES = 3  # trees that grow, each from two gigabytes of features
+PARALLEL_TREES = 3  # trees that grow, each from two gigabytes of features; bound: memory
 MAX_TOKENS = 255  # bound: a byte holds them and the background
-BACKGROUND_MARGIN = (
-    2  # pixels around a contour that are no background; one of two tried (docs/measured/base_detectors.md)
-)
-MAX_CLUSTERED = 60_000  # pieces of contours that tokens are made from
-TOKEN_ROUNDS = 25  # of clustering
+# Pixels around a contour that are no background; chosen of two on `val` (docs/measured/base_detectors.md).
+BACKGROUND_MARGIN = 2
+MAX_CLUSTERED = 60_000  # pieces of contours that tokens are made from; bound: time
+TOKEN_ROUNDS = 25  # of clustering; bound: time
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from imtorque.evaluation.boundary_summary import boundary_counts, interpolate, p
 from imtorque.evaluation.fixation_f import FixationScores
 from imtorque.evaluation.strengths import Floats, f_measure
 
-CHUNK_RESAMPLES = 50  # resamples at a time, which bounds memory
+CHUNK_RESAMPLES = 50  # resamples at a time, which bounds memory; bound: memory
 
 
 @dataclass(frozen=True)

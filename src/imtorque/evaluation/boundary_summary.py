@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from imtorque.evaluation.boundaries import BoundaryScores
 from imtorque.evaluation.strengths import Floats, f_measure, ratio, shared_thresholds
 
-INTERPOLATION_STEPS = 100  # between two thresholds, in the search for the best F
+INTERPOLATION_STEPS = 100  # between two thresholds, in the search for the best F; convention of the Berkeley benchmark
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from imtorque.evaluation.fixations import as_saliency, fixation_density
 from imtorque.evaluation.strengths import Floats, f_measure, ratio
 from imtorque.io.arrays import whole_array
 
-FIXATION_SIGMA = 25.0  # pixels, on images whose shorter side is 150
-THRESHOLD_COUNT = 101  # thresholds 0, 0.01, ..., 1
+FIXATION_SIGMA = 25.0  # pixels, on images whose shorter side is 150; paper, Sec. 4.1
+THRESHOLD_COUNT = 101  # thresholds 0, 0.01, ..., 1; convention
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from imtorque.evaluation.matching import Matching
 from imtorque.jobs.processes import each
 
 T = TypeVar("T")
-MAX_NAMED = 5  # how many files an error names
+MAX_NAMED = 5  # how many files an error names; convention
 
 Result = dict[str, Any]
 Tick = Callable[[], None]  # called after each image

@@ -12,8 +12,8 @@ from imtorque.io.arrays import shaped_array
 
 Matching = Literal["min_cost", "cardinality"]
 
-OUTLIER_COST = 100  # of an unmatched pair, in multiples of the largest distance: the Berkeley benchmark's
-MAX_RADIUS = 200  # pixels; keeps the kernel's costs within 64 bits
+OUTLIER_COST = 100  # of an unmatched pair, in multiples of the largest distance: the Berkeley benchmark's; convention
+MAX_RADIUS = 200  # pixels; keeps the kernel's costs within 64 bits; bound: overflow
 
 
 def thin_boundary(boundary: ArrayLike) -> NDArray[np.bool_]:

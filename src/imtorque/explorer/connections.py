@@ -16,10 +16,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 LOGGER = logging.getLogger("imtorque.explorer")
 
 # Bounds on what clients hold open.
-MAX_CONNECTIONS = 400  # below the 1,024 files that a process may open by default
-BACKLOG = 100  # accepted at once, on top of these
-SILENT_SECONDS = 10.0  # until a request is whole, and without a byte of an answer taken
-LOG_INTERVAL = 1.0  # seconds
+MAX_CONNECTIONS = 400  # below the 1,024 files that a process may open by default; bound: open files
+BACKLOG = 100  # accepted at once, on top of these; bound: open files
+SILENT_SECONDS = 10.0  # until a request is whole, and without a byte of an answer taken; bound: connections held
+LOG_INTERVAL = 1.0  # seconds; bound: lines logged
 
 
 class Throttle(logging.Filter):

@@ -30,11 +30,12 @@ from imtorque.io.tiff_opening import is_tiff
 
 MAX_PIXELS = 50_000_000  # bound: of an uploaded image
 MAX_DECODED_BYTES = 8 * MAX_PIXELS  # bound: of an uploaded image, decoded
-WORKING_PIXELS = 400_000  # larger images are shrunk by an integer factor, so that answers come at interactive speed
+# Larger images are shrunk by an integer factor, so that answers come at interactive speed; bound: time.
+WORKING_PIXELS = 400_000
 MAX_SIDE = 4000  # bound: of a shrunk image, below settings.MAX_SIZE
 MAX_RESULTS = 32  # bound: cached results for each image, which a chain of clicks has one each of
-IDLE_TIMEOUT = 15 * 60  # seconds until an unused image is evicted; the page uploads it again where it is still open
-CLOSE_GRACE = 20  # seconds from the closing of a tab to the eviction of its image: a reload closes the tab too
+IDLE_TIMEOUT = 15 * 60  # seconds until an unused image is evicted, to be uploaded again; bound: memory
+CLOSE_GRACE = 20  # seconds from a tab's closing to its image's eviction: a reload closes it too; bound: memory
 MAX_BYTES = 2**29  # bound: all images and their results together
 
 Result = TypeVar("Result")

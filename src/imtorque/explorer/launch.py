@@ -17,7 +17,7 @@ from imtorque.explorer.limits import single_threaded_blas
 from imtorque.explorer.server import make_app
 
 DEFAULT_PORT = 8745  # convention
-PORT_RANGE = 20  # ports tried before any free one
+PORT_RANGE = 20  # ports tried before any free one; convention
 
 
 def serve(

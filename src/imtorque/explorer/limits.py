@@ -19,11 +19,11 @@ from imtorque.core.threads import available_cores, cancel_with
 from imtorque.explorer.access import MAX_UPLOAD_BYTES
 
 # Bounds on memory and on the time of one client.
-MAX_UPLOADS = 2  # read at once; others wait, unread
-MAX_WAITING = 30  # uploads
-UPLOAD_SECONDS = 60.0  # for one upload as a whole, and as long for its turn
-STALL_SECONDS = 5.0  # without a byte
-MAX_COMPUTATIONS = 4  # at once
+MAX_UPLOADS = 2  # read at once; others wait, unread; bound: memory
+MAX_WAITING = 30  # uploads; bound: of the server's load
+UPLOAD_SECONDS = 60.0  # for one upload as a whole, and as long for its turn; bound: of a client's hold
+STALL_SECONDS = 5.0  # without a byte; bound: of a client's hold
+MAX_COMPUTATIONS = 4  # at once; bound: of the server's load
 
 Result = TypeVar("Result")
 

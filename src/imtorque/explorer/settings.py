@@ -18,9 +18,9 @@ from imtorque.explorer.image_store import StoredImage
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 # Bound: on the work of one request; the page enforces the same ones.
 MAX_EXTREMA = 200
-MAX_CLICKS = 50
-MAX_ANNOTATIONS = 100
-MAX_TRAINING_IMAGES = 8
+MAX_CLICKS = 50  # bound: likewise
+MAX_ANNOTATIONS = 100  # bound: likewise
+MAX_TRAINING_IMAGES = 8  # bound: likewise
 MAX_SIZE = 4095  # bound: covers an image of image_store.MAX_SIDE
 
 

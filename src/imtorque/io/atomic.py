@@ -17,7 +17,7 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-LONGEST_NAME = 255  # bytes, what nearly all file systems allow
+LONGEST_NAME = 255  # bytes, what nearly all file systems allow; bound: of file systems
 _GUARD: ContextVar[Callable[[Path], None] | None] = ContextVar("guard", default=None)
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{16}\.part")
 

@@ -25,7 +25,7 @@ FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
 # Pillow would import these with the first image: a process forked meanwhile, by another thread, would wait for ever.
 for _plugin in ("Png", "Jpeg", "Tiff", "Bmp", "WebP", "Gif", "Ppm"):
     import_module(f"PIL.{_plugin}ImagePlugin")
-PILLOW_COMPRESSIONS = (2, 3, 4, 6, 7)  # compressions of whole images: three of fax machines, two of JPEG
+PILLOW_COMPRESSIONS = (2, 3, 4, 6, 7)  # compressions of whole images: three of fax machines, two of JPEG; format: TIFF
 MAX_SAMPLES = 4  # bound: for each of the most pixels an image may have
 COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a camera's raw pattern", 32845: "LogLuv"}
 

@@ -18,8 +18,8 @@ from imtorque.io.stacks import RefusedError
 # Convention: TIFF's numbers of compressions, and of a predictor.
 PLAIN, LZMA, DEFLATE = 1, 34925, (8, 32946)
 STREAMS = (5, 32773, 50000, LZMA, *DEFLATE)  # with LZW, PackBits and Zstandard: bytes in, bytes out
-JPEG = (6, 7, 33007, 34892)
-FLOAT_PREDICTOR = 3
+JPEG = (6, 7, 33007, 34892)  # format: TIFF's compressions
+FLOAT_PREDICTOR = 3  # format: TIFF's predictor
 LARGEST_TILE = 2**24  # bound: pixels that a tile may have where the image has fewer
 _REVERSED_BITS = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 

@@ -22,7 +22,7 @@ from imtorque.jobs.worker import Attempt, Report, attempt_isolated
 
 TASKS_IN_FLIGHT = 16  # bound: beside two for each thread of the workers
 MAX_LOSSES = 3  # convention: workers that may end while they have a task, before it is given up
-MAX_POLL_INTERVAL = 5.0  # seconds
+MAX_POLL_INTERVAL = 5.0  # seconds; bound: delay
 logger = logging.getLogger(__name__)
 RESUMES = "what is done is recorded, and the same call goes on from there"
 # What a call to a scheduler or a worker that is no more may raise.

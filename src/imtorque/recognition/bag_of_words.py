@@ -18,7 +18,7 @@ from imtorque.recognition.sift import DenseSIFT
 from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches
 from imtorque.recognition.working_image import WorkingImage
 
-LAST_STEPS = 2  # of a block: encode, pool
+LAST_STEPS = 2  # of a block: encode, pool; derived
 
 
 def describe(block: Pipeline, image: Image | WorkingImage) -> Descriptors:

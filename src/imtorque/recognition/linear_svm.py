@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from imtorque import _native
 from imtorque.core.types import Float32Array
 
-BLOCK_FEATURES = 4096  # features converted and multiplied at a time
+BLOCK_FEATURES = 4096  # features converted and multiplied at a time; bound: memory
 
 
 @dataclass(eq=False, repr=False)

@@ -28,11 +28,11 @@ Method = Literal[
 
 # The paper says neither how large regions are, nor how many words there are. Their centres lie in the patch (Fig. 19),
 # so that all overlap it: less than half a side away, along the axes.
-PAPER_REGIONS = (1 / 8, 1 / 4, 1 / 2, 1)
-PAPER_DISTANCES = (1 / 8, 1 / 4, 3 / 8, 7 / 16)
-PAPER_WORDS = 2048
+PAPER_REGIONS = (1 / 8, 1 / 4, 1 / 2, 1)  # chosen by looking at splits of Caltech-101
+PAPER_DISTANCES = (1 / 8, 1 / 4, 3 / 8, 7 / 16)  # derived: inside the patch
+PAPER_WORDS = 2048  # chosen as the regions were
 SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
-MIN_LENGTH = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
+MIN_LENGTH = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat; unrecorded
 
 
 def sift_block(seed: int = 0) -> Pipeline:

@@ -16,7 +16,7 @@ from imtorque.core.types import Float32Array, Image
 from imtorque.recognition.local import Descriptors, unit_rows
 from imtorque.recognition.working_image import WORKING_SIDE, WorkingImage, working_image, working_images
 
-MAX_DIRECTION_SHARE = 0.2  # largest share of one direction in one cell (Lowe)
+MAX_DIRECTION_SHARE = 0.2  # largest share of one direction in one cell (Lowe); convention
 
 
 @dataclass(eq=False, repr=False)

@@ -23,8 +23,8 @@ Sign = Literal[1, -1]
 
 # Chosen by looking, on splits of Caltech-101 (docs/measured/recognition.md).
 SMALLEST_PATCH = 5  # pixels
-SIZE_GROWTH = 1.16  # from one patch size to the next
-TYPICAL_COLOUR = 0.05  # gradient of a colour contrast that becomes force 1, in parts of the full range
+SIZE_GROWTH = 1.16  # from one patch size to the next; chosen by looking, as SMALLEST_PATCH was
+TYPICAL_COLOUR = 0.05  # gradient of a colour contrast that becomes force 1, in parts of the full range; chosen likewise
 
 
 @dataclass(eq=False, repr=False)

@@ -15,8 +15,8 @@ from imtorque.core.resizing import fitted
 from imtorque.core.types import Float32Array, Image
 from imtorque.images import CheckedImage
 
-WORKING_SIDE = 300  # to which larger images are reduced before they are described
-MIN_SIDE = 16  # of an image that holds a patch worth describing
+WORKING_SIDE = 300  # to which larger images are reduced before they are described; convention of LLC
+MIN_SIDE = 16  # of an image that holds a patch worth describing; bound: of a patch
 
 
 @dataclass(frozen=True, eq=False)

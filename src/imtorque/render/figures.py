@@ -16,7 +16,7 @@ from imtorque.core.types import BoolArray, Image
 from imtorque.images import CheckedImage
 from imtorque.render.torque import MIN_READABLE_SIDE, Bytes
 
-GROUND_BRIGHTNESS = 0.45  # of the image's brightness left where there is no figure
+GROUND_BRIGHTNESS = 0.45  # of the image's brightness left where there is no figure; convention
 ADDED, REMOVED = "#33e08a", "#ff5a4f"
 Point = tuple[float, float]
 

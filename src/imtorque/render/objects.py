@@ -14,9 +14,9 @@ from imtorque.render.regions import OUTLINE, RIM
 from imtorque.render.torque import MAXIMUM_COLOUR, MIN_READABLE_SIDE, Bytes, write_number
 
 PIXELS_PER_LINE = 900  # of the longer side, for each pixel of an outline's width; convention
-MIN_WIDTHS_PER_LINE = 10  # objects are at least so many times as wide as their outlines
+MIN_WIDTHS_PER_LINE = 10  # objects are at least so many times as wide as their outlines; convention
 MIN_NUMBERED_WIDTH = 20  # pixels of an object below which a number would hide it; convention
-MIN_DIGIT_HEIGHT = 8  # pixels, below which digits cannot be read
+MIN_DIGIT_HEIGHT = 8  # pixels, below which digits cannot be read; convention
 
 
 def numbered_overlay(image: Image, labels: IntArray, y: FloatArray, x: FloatArray) -> Bytes:

@@ -9,7 +9,7 @@ from imtorque.images import CheckedImage
 from imtorque.render.torque import Bytes
 
 BRIGHT, DARK, EDGE = (214, 39, 40), (31, 119, 180), (255, 255, 255)  # owner on the brighter side, on the darker, edges
-COLOUR_REACH = 4  # pixels that the colour reaches into the owner's side
+COLOUR_REACH = 4  # pixels that the colour reaches into the owner's side; convention
 
 
 def owner_image(image: Image, edges: Edges, side: FloatArray) -> Bytes:

@@ -16,8 +16,8 @@ from imtorque.render.torque import MIN_READABLE_SIDE, Bytes, coloured
 
 # Dark to bright, also for colour-blind eyes: anchors of the "inferno" colours.
 HEAT_COLOURS = "#000004", "#420a68", "#932667", "#dd513a", "#fca50a", "#fcffa4"
-OPACITY = 0.75  # of the hottest places of an overlay
-CELL_GAP = 4  # pixels between the cells of a sheet
+OPACITY = 0.75  # of the hottest places of an overlay; convention
+CELL_GAP = 4  # pixels between the cells of a sheet; convention
 
 
 def heat_image(saliency: FloatArray) -> Bytes:

@@ -24,8 +24,9 @@ VALUE_COLOURS = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582
 SCALE_COLOURS = ("#c6dbef", "#6baed6", "#2171b5", "#08306b", "#000000", "#67000d", "#cb181d", "#fb6a4a", "#fcbba1")
 MAXIMUM_COLOUR, MINIMUM_COLOUR = "#ffd92f", "#33e08a"
 
-CHUNK_PIXELS = 2**14  # pixels that are coloured at a time
-MIN_READABLE_SIDE = 640  # pixels of the longer side, below which an overlay is enlarged so that its numbers can be read
+CHUNK_PIXELS = 2**14  # pixels that are coloured at a time; bound: memory
+# Pixels of the longer side, below which an overlay is enlarged so that its numbers can be read; convention.
+MIN_READABLE_SIDE = 640
 
 
 def value_image(value: Float32Array, limit: float | None = None) -> Bytes:

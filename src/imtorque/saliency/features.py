@@ -20,12 +20,12 @@ from imtorque.saliency.maps import Map, attenuate_borders
 # Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to (from GBVS as released).
 TO_LMS = np.array([[18.32535, 44.60077, 7.46216], [4.09544, 28.20135, 6.66066], [0.02114, 0.10325, 1.05258]])
 GREY_POINT = np.array([34.918539, 19.314797, 0.585611])
-DKL_SCALES = (0.5774, 2.7525, 0.4526)
+DKL_SCALES = (0.5774, 2.7525, 0.4526)  # convention of GBVS as released
 BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32  # convention: of the pyramid's smoothing
-SMALLEST_LEVEL_SIDE = 10  # no level is made from one with a side as small
-GABOR_ANGLES = (0, 45, 90, 135)  # degrees
-GABOR_SIGMAS = (2.0, 4.0)  # across and along the bars, in pixels
-RESPONSE_ROUNDING = 1e-10  # responses below it come from rounding alone
+SMALLEST_LEVEL_SIDE = 10  # no level is made from one with a side as small; convention of GBVS
+GABOR_ANGLES = (0, 45, 90, 135)  # degrees; convention of GBVS
+GABOR_SIGMAS = (2.0, 4.0)  # across and along the bars, in pixels; convention of GBVS
+RESPONSE_ROUNDING = 1e-10  # responses below it come from rounding alone; bound: rounding
 GABOR_REACH = math.ceil(GABOR_SIGMAS[1] * math.sqrt(10))  # derived: pixels, to where a filter's envelope is exp(-5)
 
 

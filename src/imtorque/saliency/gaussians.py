@@ -11,8 +11,8 @@ from imtorque.core.types import FloatArray, IntArray
 from imtorque.saliency.maps import Map, is_constant, unit_range
 
 SHORTER_SIDE = 150  # pixels, to which the paper resizes images (Sec. 4.1)
-MAX_LONGER_SIDE = 3000  # pixels, which bounds the work on a narrow strip
-DEFAULT_SIGMA = 25.0  # pixels of such an image
+MAX_LONGER_SIDE = 3000  # pixels, which bounds the work on a narrow strip; bound: time
+DEFAULT_SIGMA = 25.0  # pixels of such an image; paper, Sec. 4.1
 
 
 def splatted(y: IntArray, x: IntArray, weight: FloatArray, shape: tuple[int, int], sigma: float) -> Map:

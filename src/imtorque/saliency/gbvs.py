@@ -18,13 +18,13 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.features import dkl, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
-PYRAMID_LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the image's sides
-GRID_SIDE = 32  # of the grid on which the walk takes place
-WALK_SIGMA = 0.15  # of the grid's mean side
-POWER = 1.5  # of each map's mass, as in the authors' program
-GBVS_BORDER = 4  # grid pixels
-BLUR_SIGMA = 0.02  # of the grid's longer side
-SMALLEST_IMAGE = 22  # pixels, below which level 2 does not exist
+PYRAMID_LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the image's sides; convention of GBVS
+GRID_SIDE = 32  # of the grid on which the walk takes place; convention of GBVS
+WALK_SIGMA = 0.15  # of the grid's mean side; convention of GBVS
+POWER = 1.5  # of each map's mass, as in the authors' program; convention of GBVS
+GBVS_BORDER = 4  # grid pixels; convention of GBVS
+BLUR_SIGMA = 0.02  # of the grid's longer side; convention of GBVS
+SMALLEST_IMAGE = 22  # pixels, below which level 2 does not exist; derived
 
 
 def gbvs_saliency(image: Image | CheckedImage, *, value_range: ValueRange | None = None) -> Map:

@@ -17,12 +17,12 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.features import RESPONSE_ROUNDING, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
-MAX_PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
-MIN_PEAK = 1.0  # on this scale: lower maxima are no peaks
-GRID_STEP = 8  # pixels of the image's longer side for one of the map's
-ITTI_BORDER = 4  # grid pixels
-CHANNEL_COUNT = 3  # colour, intensity, orientation
-COARSEST_SIDE = 4  # a level with a side as small is the last
+MAX_PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared; convention of GBVS
+MIN_PEAK = 1.0  # on this scale: lower maxima are no peaks; convention of GBVS
+GRID_STEP = 8  # pixels of the image's longer side for one of the map's; convention of GBVS
+ITTI_BORDER = 4  # grid pixels; convention of GBVS
+CHANNEL_COUNT = 3  # colour, intensity, orientation; convention
+COARSEST_SIDE = 4  # a level with a side as small is the last; unrecorded
 
 
 def itti_saliency(

@@ -12,7 +12,7 @@ from imtorque.io.arrays import real_array
 Map = NDArray[np.float64]
 
 # Relative range below which a map counts as constant: what is left is rounding, which scaling would blow up to a map.
-CONSTANT_RANGE = 1e-9
+CONSTANT_RANGE = 1e-9  # bound: rounding
 
 
 def blend_saliency(maps: Sequence[ArrayLike], weights: Sequence[float]) -> Map:

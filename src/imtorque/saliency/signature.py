@@ -13,8 +13,8 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import widened, working_shape
 from imtorque.saliency.maps import Map
 
-SIGNATURE_SIDE = 64  # pixels, to which images are shrunk
-SIGN_ROUNDING = 1e-9  # of the plane's largest value, or of 1, up to which a coefficient has no sign
+SIGNATURE_SIDE = 64  # pixels, to which images are shrunk; convention of Hou et al. 2012
+SIGN_ROUNDING = 1e-9  # of the plane's largest value, or of 1, up to which a coefficient has no sign; bound: rounding
 
 
 def signature_saliency(

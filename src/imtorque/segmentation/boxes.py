@@ -15,18 +15,19 @@ from imtorque.images import CheckedImage
 
 # Boxes, the power of their size and the ring: chosen on the dev part of small objects (docs/measured/segmentation.md).
 GRADIENT_SIGMA = 1.4  # pixels, of the smoothing before gradients are taken
-SMALLEST_SIDE_SHARE = 0.14  # side of the smallest boxes, of the square root of the image's area: 2 % of it
-SIZE_STEPS = 13  # from the smallest by default to the side of a square image
-ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width
-PLACES_PER_SIDE = 8  # places per box side
-MIN_BOX_SIDE = 5  # pixels
-STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
+# Side of the smallest boxes, of the square root of the image's area: 2 % of it; chosen as above.
+SMALLEST_SIDE_SHARE = 0.14
+SIZE_STEPS = 13  # from the smallest by default to the side of a square image; chosen as above
+ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width; chosen as above
+PLACES_PER_SIDE = 8  # places per box side; chosen as above
+MIN_BOX_SIDE = 5  # pixels; bound: of what has an inside
+STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box; chosen as above
 SCORES = ("both", "side", "torque")
-SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
-GRADIENT_STEP = 2  # rows and columns from one sample of the mean gradient to the next
-RING_DIVISOR = 4  # the ring around a box reaches as far as its sides over this
-GRADIENT_FLOOR = 0.3  # of the image's mean gradient, added to that of a ring: a ring may have none
-FIRST_COMPARED = 6_000  # boxes, best first, among which distinct ones are searched for: mostly enough
+SIZE_POWER = 0.5  # of the size: parts are not to come before wholes; as alpha = 1.5; chosen as above
+GRADIENT_STEP = 2  # rows and columns from one sample of the mean gradient to the next; bound: time
+RING_DIVISOR = 4  # the ring around a box reaches as far as its sides over this; chosen as above
+GRADIENT_FLOOR = 0.3  # of the image's mean gradient, added to that of a ring: a ring may have none; chosen as above
+FIRST_COMPARED = 6_000  # boxes, best first, among which distinct ones are searched for: mostly enough; bound: time
 MAX_COMPARED = 12_000  # bound: boxes among which they are searched for at all
 
 

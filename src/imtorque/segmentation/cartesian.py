@@ -7,7 +7,8 @@ import numpy as np
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.segmentation.graph_cut import grid_max_flow
 
-BORDER_MARGIN = 2  # pixels from a side of the image: nearer to it, a fixation's object may reach beyond that side
+# Pixels from a side of the image: nearer to it, a fixation's object may reach beyond that side; unrecorded.
+BORDER_MARGIN = 2
 
 
 def cut_cartesian(strength: FloatArray, fixation: tuple[int, int], eta: float, k: float) -> BoolArray:

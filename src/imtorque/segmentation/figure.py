@@ -34,8 +34,10 @@ from imtorque.segmentation.working_size import enlarge, moved
 
 Point = tuple[float, float]
 Pixel = tuple[int, int]
-POLAR_COSTS = (20.0, 50.0)  # eta and k, as in the program of the cut's authors (docs/guides/segmentation.md)
-GROUND_COST = 0.02  # per step where there is no edge, against 1 across the strongest: for pixels between two clicks
+# Eta and k, as in the program of the cut's authors (docs/guides/segmentation.md); convention.
+POLAR_COSTS = (20.0, 50.0)
+# Per step where there is no edge, against 1 across the strongest: for pixels between two clicks; unrecorded.
+GROUND_COST = 0.02
 
 
 def segment_figure(

@@ -16,10 +16,10 @@ from imtorque.segmentation.figure_cuts import View
 from imtorque.segmentation.fixated_boxes import bounding_box
 
 Features = dict[str, FloatArray]
-RING_WIDTH = 0.15  # of the ring around a cut, over the square root of its area
-NEAREST_CUTS = 5  # the most similar cut in so many makes up the feature `overlap_nearest`
+RING_WIDTH = 0.15  # of the ring around a cut, over the square root of its area; unrecorded
+NEAREST_CUTS = 5  # the most similar cut in so many makes up the feature `overlap_nearest`; unrecorded
 CLOSED_EDGE, STRONG_EDGE = 0.15, 0.5  # edge strength from which an outline counts as closed, as strong
-TYPICAL_GRADIENT = 0.98  # quantile that becomes 1
+TYPICAL_GRADIENT = 0.98  # quantile that becomes 1; unrecorded
 
 
 def cut_features(view: View, cuts: Sequence[BoolArray]) -> tuple[tuple[str, ...], FloatArray]:

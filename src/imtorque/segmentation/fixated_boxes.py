@@ -14,8 +14,8 @@ from imtorque.segmentation.boxes import ASPECTS, SMALLEST_SIDE_SHARE, STRIP
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right
 FIXATED_SIZES, FIXATED_STEPS = 16, 9  # sizes of boxes around a fixation, and places of it in them along each side
-BORDER_SLACK = 3  # pixels by which such boxes may leave the image
-BOX_GROWTH = 1.5  # by which the box of strongest torque is enlarged
+BORDER_SLACK = 3  # pixels by which such boxes may leave the image; unrecorded
+BOX_GROWTH = 1.5  # by which the box of strongest torque is enlarged; unrecorded
 
 
 def centred_box(shape: tuple[int, int], part: float) -> Box:

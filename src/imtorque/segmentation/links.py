@@ -11,7 +11,7 @@ from imtorque.io.arrays import whole_array
 
 Capacities = NDArray[np.float64]
 Indices = NDArray[np.intp]
-MAX_FINITE = 1e300  # of finite numbers, so that their sums are finite
+MAX_FINITE = 1e300  # of finite numbers, so that their sums are finite; bound: overflow
 TRANSPOSED = {"right": "down", "down": "right", "down_right": "down_right", "down_left": "down_left"}  # by transposing
 
 

@@ -22,11 +22,13 @@ from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions
 
 Pixel = tuple[int, int]
 BOX_COUNT, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
-SMALLEST_BOX = 0.1  # side, of the square root of the image's area
-BOX_MARGIN = 1.3  # by which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it
-FIXATIONS = 3  # that attract the eye
-FALLBACK_FIXATIONS = ((0.5, 0.25), (0.5, 0.75), (0.75, 0.5))  # in their stead without torque, as parts of the sides
-MIN_AREA_SHARE = 0.001  # of the image that an object covers
+SMALLEST_BOX = 0.1  # side, of the square root of the image's area; unrecorded
+# By which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it; unrecorded.
+BOX_MARGIN = 1.3
+FIXATIONS = 3  # that attract the eye; unrecorded
+# In their stead without torque, as parts of the sides; unrecorded.
+FALLBACK_FIXATIONS = ((0.5, 0.25), (0.5, 0.75), (0.75, 0.5))
+MIN_AREA_SHARE = 0.001  # of the image that an object covers; unrecorded
 
 
 def object_candidates(image: CheckedImage, *, torque: bool = True) -> tuple[View, list[BoolArray]]:

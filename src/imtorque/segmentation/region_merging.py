@@ -12,17 +12,17 @@ from imtorque.segmentation.colour_models import COLOUR_BINS, colour_bins, smooth
 from imtorque.segmentation.evidence import Evidence
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all
 
-TEXTURE_SIGMAS = (0.7, 3.0)  # pixels at the working size: of the gradient, and of its mean
-TEXTURE_FLOOR = 0.003  # added to that mean before its logarithm is taken
-STRENGTH_FLOOR = 0.05  # likewise to the edges' strength
+TEXTURE_SIGMAS = (0.7, 3.0)  # pixels at the working size: of the gradient, and of its mean; unrecorded
+TEXTURE_FLOOR = 0.003  # added to that mean before its logarithm is taken; unrecorded
+STRENGTH_FLOOR = 0.05  # likewise to the edges' strength; unrecorded
 # Dissimilarity of two neighbouring regions, per: log(strength of the edges between them + 0.05), chi-squared distance
 # of their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border
 # over the root of the smaller area). Tuned for the best covering of Berkeley's training images, as is the threshold, by
 # imtorque_reproduce.regions.weights.
 MERGE_COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
-THRESHOLD = -0.56
+THRESHOLD = -0.56  # tuned on Berkeley's training images
 # Where a number of regions is asked for: per log of the smaller area, so that no region is spent on specks.
-MERGE_SIZE_WEIGHT = 0.5
+MERGE_SIZE_WEIGHT = 0.5  # unrecorded
 
 
 def merge_regions(evidence: Evidence, regions: NDArray[np.int64], *, size_weight: float = 0.0) -> RegionTree:

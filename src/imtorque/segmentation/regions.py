@@ -20,15 +20,15 @@ from imtorque.segmentation.region_graph import RegionTree, connected_regions
 from imtorque.segmentation.region_merging import MERGE_SIZE_WEIGHT, THRESHOLD, merge_regions
 
 LARGEST_PATCH = 91  # pixels at the working size; paper, Sec. 3.3, for images as small
-PATCH_OVERLAP = 0.3  # of two patches, for `suppress_overlaps`
+PATCH_OVERLAP = 0.3  # of two patches, for `suppress_overlaps`; untuned
 PATCH_CANDIDATES = 3000  # extrema that patches are chosen from
 COLOUR_MODELS = 40  # at most; chosen on Berkeley's training images
-SMOOTHNESS = 10.0  # cost of a link between equal colours; set between values that were tried
-EDGE_DECAY = 5.0  # of that cost, per strength of edges
-SMALLEST_REGION = 0.002  # of the image
-CYCLES = 2  # of the expansion, at most
+SMOOTHNESS = 10.0  # cost of a link between equal colours; set between values that were tried; unrecorded
+EDGE_DECAY = 5.0  # of that cost, per strength of edges; unrecorded
+SMALLEST_REGION = 0.002  # of the image; unrecorded
+CYCLES = 2  # of the expansion, at most; bound: time
 GRID_SHAPES = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}  # rows and columns
-CONTOUR_THRESHOLD = 0.2  # of closed contours: what covers best on photographs
+CONTOUR_THRESHOLD = 0.2  # of closed contours: what covers best on photographs; tuned on photographs by covering
 
 
 def segment_regions(

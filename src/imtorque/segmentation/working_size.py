@@ -8,7 +8,7 @@ from imtorque.core.resizing import fitted
 from imtorque.core.types import BoolArray
 from imtorque.images import CheckedImage
 
-POLAR_SIDE = 360  # pixels at most
+POLAR_SIDE = 360  # pixels at most; bound: time
 
 
 def working_image(image: CheckedImage) -> CheckedImage:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.synthetic.camouflage import apart, patchwork
 
-WALL = 3.0  # metres to the middle of the wall
-DEPTH_NOISE = 0.0015  # of inverse depth, in 1/metres: a sensor's error grows with the square of the distance
-SHADOW = 6  # pixels left of a rim that one eye of the sensor does not see, for each 1/metre of its jump
+WALL = 3.0  # metres to the middle of the wall; untuned
+DEPTH_NOISE = 0.0015  # of inverse depth, in 1/metres: a sensor's error grows with the square of the distance; untuned
+SHADOW = 6  # pixels left of a rim that one eye of the sensor does not see, for each 1/metre of its jump; untuned
 
 
 @dataclass(frozen=True, eq=False)

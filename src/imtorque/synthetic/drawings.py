@@ -8,7 +8,7 @@ import numpy as np
 
 from imtorque.core.types import BoolArray, FloatArray
 
-SUPERSAMPLING = 8  # of drawn edges, per pixel and axis
+SUPERSAMPLING = 8  # of drawn edges, per pixel and axis; bound: time
 
 
 def disc(shape: tuple[int, int], centre: tuple[float, float], radius: float) -> FloatArray:

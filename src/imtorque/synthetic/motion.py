@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imtorque.core.types import FloatArray
 from imtorque.synthetic.camouflage import apart, patchwork
 
-MOTION_NOISE = 0.01  # of the frames' greys
+MOTION_NOISE = 0.01  # of the frames' greys; untuned
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
 
-NUCLEUS_RADII = (5.0, 11.0)  # mean radius of a nucleus, in units of the smallest spacing
-MIN_DISTANCE_SHARE = 0.85  # centres may be this share of the sum of two radii apart
-PSF_SIGMA = 1.2  # of the microscope, across; twice as much in depth
+NUCLEUS_RADII = (5.0, 11.0)  # mean radius of a nucleus, in units of the smallest spacing; untuned
+MIN_DISTANCE_SHARE = 0.85  # centres may be this share of the sum of two radii apart; untuned
+PSF_SIGMA = 1.2  # of the microscope, across; twice as much in depth; untuned
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def nuclei_volume(
     return NucleiVolume(seen, labels, centres, radii)
 
 
-_LINES = ((-1, 1, 1), (1, -1, 1), (1, 1, -1))  # shapes of z, y and x that broadcast
+_LINES = ((-1, 1, 1), (1, -1, 1), (1, 1, -1))  # shapes of z, y and x that broadcast; derived
 
 
 def _places(rng: np.random.Generator, extent: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.synthetic.camouflage import patchwork
 
-MIN_CONTRAST = 0.15  # of a shape's grey to those it may lie on
-OVERLAP_NOISE = 0.01  # standard deviation, of the full range
+MIN_CONTRAST = 0.15  # of a shape's grey to those it may lie on; untuned
+OVERLAP_NOISE = 0.01  # standard deviation, of the full range; untuned
 
 
 @dataclass(frozen=True, eq=False)

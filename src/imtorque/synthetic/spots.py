@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
 
-SPOT_GROUND = 100.0  # grey of 255
-BLUR = 0.8  # pixels, of the spots
-SPOT_MARGIN = 6.0  # pixels that spots keep from the frame's sides in the first frame
-SPOT_DISTANCE = 3.0  # pixels between the outlines of spots in the first frame
+SPOT_GROUND = 100.0  # grey of 255; untuned
+BLUR = 0.8  # pixels, of the spots; untuned
+SPOT_MARGIN = 6.0  # pixels that spots keep from the frame's sides in the first frame; untuned
+SPOT_DISTANCE = 3.0  # pixels between the outlines of spots in the first frame; untuned
 
 
 @dataclass(frozen=True, eq=False)

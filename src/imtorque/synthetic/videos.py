@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from imtorque.core.caching import cached_property
 from imtorque.core.types import FloatArray
 
-VIDEO_NOISE = 0.012  # of the frames' greys
-GROUND = 0.42, 0.58  # greys of the ground, which changes slowly from place to place
-POST_GREY = 0.36  # of the posts
+VIDEO_NOISE = 0.012  # of the frames' greys; untuned
+GROUND = 0.42, 0.58  # greys of the ground, which changes slowly from place to place; untuned
+POST_GREY = 0.36  # of the posts; untuned
 KINDS = ("disc", "square", "ellipse")
 
 

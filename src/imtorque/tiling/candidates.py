@@ -15,7 +15,7 @@ from imtorque.core.types import Float32Array
 from imtorque.tiling.grid import Box
 from imtorque.tiling.job import Job, save_array, save_numbers
 
-CANDIDATE_BYTES = 12  # of a candidate in a list: place, gx, gy
+CANDIDATE_BYTES = 12  # of a candidate in a list: place, gx, gy; format: three 4-byte numbers
 LIST_BLOCK = 128  # bound: pixels a side of what is read of a list together
 Planes = tuple[Float32Array, Float32Array]
 

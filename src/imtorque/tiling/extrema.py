@@ -16,7 +16,7 @@ from imtorque.jobs.tables import writing_table
 from imtorque.tiling.job import Job
 from imtorque.tiling.source import Affine
 
-ROW_NUMBERS = 5  # of a row: the bits of the value, k, y, x, whether a neighbour is equal
+ROW_NUMBERS = 5  # of a row: the bits of the value, k, y, x, whether a neighbour is equal; format: of a table on disk
 WRITTEN_ROWS = 1 << 20  # bound: rows that are written together
 Rows = NDArray[np.int32]
 

@@ -18,7 +18,7 @@ from imtorque.tiling.candidates import listed_candidates
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.job import Job, load_array, save_array, save_numbers
 
-FORWARD_NEIGHBOURS = ((0, 1), (1, -1), (1, 0), (1, 1))  # half of the eight
+FORWARD_NEIGHBOURS = ((0, 1), (1, -1), (1, 0), (1, 1))  # half of the eight; derived
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ DTYPES = {"value": "float32", "scale": "int32", "edges": "float32", "strengthene
 CHUNK = 1024  # convention: pixels a side at most, where the tile can be cut so
 PYRAMID_TOP = 512  # convention: pixels of the longer side at which a pyramid ends
 TILE_LEVELS = 2  # bound: levels that the task of a tile writes besides the full size; those above are made from them
-COMPRESSION_LEVEL = 1  # of LZ4 on shuffled bits: a third of the time of zstd at the same size
+COMPRESSION_LEVEL = 1  # of LZ4 on shuffled bits: a third of the time of zstd at the same size; chosen by measured time
 
 
 def store_of(out: Path) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from imtorque.edges.canny import HISTOGRAM_BINS, LOW_OF_HIGH, NON_EDGE_SHARE
 
-SHIFT = 13  # bits of a float's mantissa that lie inside a range, as in native/edges/thresholds.cpp
+SHIFT = 13  # bits of a float's mantissa that lie inside a range, as in native/edges/thresholds.cpp; format: float32
 Counts = NDArray[np.int64]
 
 

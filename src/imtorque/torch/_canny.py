@@ -14,9 +14,9 @@ from imtorque.torch import _cuda_edges, _launch
 from imtorque.torch._components import first_of_component
 from imtorque.torch._rounding import exact_sqrt
 
-ROUNDING_GRADIENT = 1e-6  # gradients below this are rounding errors of a flat image
+ROUNDING_GRADIENT = 1e-6  # gradients below this are rounding errors of a flat image; bound: rounding
 TIE = float(np.float32(1) + np.float32(1e-5))  # as kTie of native/edges/suppress.cpp
-NEIGHBOURS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))  # (dy, dx), turning
+NEIGHBOURS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))  # (dy, dx), turning; convention
 
 
 def gaussian(sigma: float) -> list[float]:

@@ -16,7 +16,7 @@ from imtorque.core.types import IntArray, Sizes, check_sizes
 
 FORCE_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 IMAGE_TYPES = (torch.uint8, *FORCE_TYPES)
-MOST_PIXELS = 2**31 - 1  # of a batch: places are 32-bit
+MOST_PIXELS = 2**31 - 1  # of a batch: places are 32-bit; bound: overflow
 MOST_BLOCKS = 2**16 - 1  # convention: CUDA's, of a grid's second and third axis
 
 

@@ -9,9 +9,9 @@ from imtorque.core.torque import MEAN_LEVER
 from imtorque.torch import _tables, _torque
 from imtorque.torch._rounding import exact_sqrt, rounding_of
 
-MASS_STEPS = 1024.0  # of |F|, per step of F
+MASS_STEPS = 1024.0  # of |F|, per step of F; bound: rounding
 VOTE_STEPS = float(1 << 18)  # of the coherence
-LEAST_MASS = 1e-3  # of a patch, as kLeastMass of native/core/coherence.hpp
+LEAST_MASS = 1e-3  # of a patch, as kLeastMass of native/core/coherence.hpp; convention
 
 
 def coherence(forces: Tensor, size: int) -> Tensor:

@@ -15,8 +15,8 @@ from imtorque.torch._launch import host_copy, kernel_of, on_device, processors
 from imtorque.torch._layouts import MOST_SIZES, REACHES, Layout
 from imtorque.torch._patches import Boxes
 
-PEAK_BINS = 8192  # as in peaks.cu
-HOST_ROWS = 4096  # extrema that are sorted on the host
+PEAK_BINS = 8192  # as in peaks.cu; convention of peaks.cu
+HOST_ROWS = 4096  # extrema that are sorted on the host; bound: of the host's work
 
 
 class _Squares(ctypes.Structure):

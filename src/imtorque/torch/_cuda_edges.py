@@ -10,7 +10,7 @@ from torch import Tensor
 
 from imtorque.torch._launch import kernel_of, processors
 
-WIDEST_RADIUS = 24  # of a Gaussian
+WIDEST_RADIUS = 24  # of a Gaussian; bound: of the kernel's tile
 
 
 def smoothed(grey: Tensor, weights: list[float]) -> Tensor:

@@ -12,7 +12,7 @@ from imtorque.torch._launch import kernel_of, on_device
 from imtorque.torch._patches import Boxes
 
 FILES = ("far.cu",)
-ADJOINT_BAND = 256  # rows of the adjoint's tables
+ADJOINT_BAND = 256  # rows of the adjoint's tables; bound: of what is held at a time
 
 
 class Tables:

@@ -23,10 +23,10 @@ LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = (
     16,
     272,
 )  # as in statistics.cu
-BLOCK = 32  # pixels a side, of which a mass is kept; as in statistics.cu
-MOST = 0x3FFFFFFF  # least values are kept as what is left to this; as in statistics.cu
-MOST_PLANS = 16  # not in use; each holds 1 KB for each image and 4 bytes for each 32 x 32 pixels
-MOST_FOLLOWERS = 8  # of a plan
+BLOCK = 32  # pixels a side, of which a mass is kept; as in statistics.cu; convention
+MOST = 0x3FFFFFFF  # least values are kept as what is left to this; as in statistics.cu; convention
+MOST_PLANS = 16  # not in use; each holds 1 KB for each image and 4 bytes for each 32 x 32 pixels; bound: memory
+MOST_FOLLOWERS = 8  # of a plan; bound: memory
 
 
 class Image(ctypes.Structure):

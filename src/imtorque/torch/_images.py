@@ -12,7 +12,7 @@ from torch import Tensor
 from imtorque.images import ValueRange, checked_bounds, checked_range, range_of_bounds
 from imtorque.torch import _cuda_edges, _launch
 
-GREY_WEIGHTS = (0.2125, 0.7154, 0.0721)  # Rec. 709, as native/edges/shape_forces.cpp rounds it
+GREY_WEIGHTS = (0.2125, 0.7154, 0.0721)  # Rec. 709, as native/edges/shape_forces.cpp rounds it; convention
 NUMPY_TYPES: dict[torch.dtype, np.dtype[Any]] = {torch.uint8: np.dtype(np.uint8)}  # all others are floats
 
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 Macros = tuple[tuple[str, int], ...]
 
-REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows are whole
-MOST_SIZES = 64  # as in tables.cu
-DIAGONAL = 4  # pixels of a thread
+REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows are whole; derived
+MOST_SIZES = 64  # as in tables.cu; convention
+DIAGONAL = 4  # pixels of a thread; unrecorded
 FACTOR_BYTES = 8 * MOST_SIZES  # derived: 8 for each size
 
 
@@ -64,7 +64,7 @@ class Shape(NamedTuple):
 
 TILES = (Shape(6, 4, 4, 4, 4),)  # the best where there are sizes for all parts
 COLUMNS = tuple(Shape(groups, 2, 1, 1, 1) for groups in (14, 12, 8, 4))  # the best first
-MANY_SIZES = 12  # from which on TILES are used
+MANY_SIZES = 12  # from which on TILES are used; unrecorded
 
 
 class VolumeLayout(NamedTuple):

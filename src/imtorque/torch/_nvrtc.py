@@ -19,8 +19,8 @@ from typing import Any
 import torch
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # no contraction: the library's bits
-OLDEST = (8, 0)  # compute capability: reductions over a warp
-DYNAMIC_SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+OLDEST = (8, 0)  # compute capability: reductions over a warp; convention of CUDA
+DYNAMIC_SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES; convention of CUDA
 
 
 @functools.cache

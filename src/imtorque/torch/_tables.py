@@ -14,8 +14,8 @@ from torch.nn.functional import pad
 
 from imtorque.torch._patches import Boxes
 
-TABLE_BAND = 64  # rows
-PIECE = 16  # rows whose patches are looked at together
+TABLE_BAND = 64  # rows; bound: of what is held at a time
+PIECE = 16  # rows whose patches are looked at together; bound: of what is held at a time
 Convert = Callable[[Tensor], Tensor]  # forces to whole numbers, or to the floats of tables
 
 

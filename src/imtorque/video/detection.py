@@ -27,7 +27,7 @@ Finder = Callable[[Image], Extrema]
 
 CANDIDATES_PER_OBJECT, PIXELS_PER_CANDIDATE = 2, 5000  # bounds of the extrema tried: the larger of the two counts
 UNGUIDED_COUNT = 50  # convention: of objects of any size
-PATCHES_PER_AREA = 2  # bound of the extrema tried without a count: of the smallest patches that the frame holds
+PATCHES_PER_AREA = 2  # bound: extrema tried without a count, of the smallest patches that the frame holds
 # Tried first: so many times the extrema that were enough in the frame before, and slightly weaker ones. Neither
 # changes results.
 COUNT_MARGIN, STRENGTH_MARGIN = 1.125, 0.9
@@ -38,10 +38,10 @@ STRENGTH_SCALE = 0.05  # convention: gradient of force 1, in parts of the value 
 NOISE_DEVIATIONS, GUIDED_DEVIATIONS = 8.0, 4.0
 TORQUE_SHARE, CONTRAST_QUANTILE = 0.35, 0.9  # least |torque|, in the strength of most of a frame's edges, at most 1
 EDGE_SHARE, GUIDED_EDGE_SHARE = 1.0, 0.5  # least |torque|, in that of contours at the high threshold
-MIN_GUIDED_TORQUE = 0.04  # a step of about two of 255 greys; shades that compression leaves have less
+MIN_GUIDED_TORQUE = 0.04  # a step of about two of 255 greys; shades that compression leaves have less; derived
 TEXTURE_QUANTILE = 0.85  # convention: of the gradient along rows, which edges exceed
-ISOTROPY_FACTOR = 1.5  # |gradient| over its part along rows; pi / 2 on average over all directions
-HYSTERESIS_RATIO = 0.4  # low over high threshold, as in `detect_edges`
+ISOTROPY_FACTOR = 1.5  # |gradient| over its part along rows; pi / 2 on average over all directions; unrecorded
+HYSTERESIS_RATIO = 0.4  # low over high threshold, as in `detect_edges`; convention
 LEAST_NOISE = 1.0 / 255  # bound: of greys; compression leaves as much in any video
 # Chosen on the same: a gap has objects in so many of these directions, so much stronger than it is.
 GAP_DIRECTIONS, GAP_SHARE, GAP_RATIO = 16, 0.375, 1.5

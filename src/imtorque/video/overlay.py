@@ -17,7 +17,7 @@ from imtorque.render.tracks import track_image
 from imtorque.video.decoding import video_library
 from imtorque.video.tracking import TrackedFrame
 
-TAIL = 24  # places of a track that are drawn behind it
+TAIL = 24  # places of a track that are drawn behind it; convention
 ENCODERS = ("libx264", "mpeg4")  # the first that this build of FFmpeg has
 QUALITY = {"libx264": {"crf": "20", "preset": "veryfast"}, "mpeg4": {"q:v": "3"}}
 

@@ -22,7 +22,7 @@ BOUND_BLOCK = 8  # convention: voxels along each side of the blocks by which sum
 WIDEST_SUM = 2.0**30  # bound: that 32 bits hold with a bit to spare
 LEAST_NORM = 2.0**-136  # bound: of factors that keep 13 bits as float32 numbers, where the usual ones have 24
 MOST_GREY_VOXELS = 2**41  # bound: of boxes, whose sums of rounded grey values fit 63 bits
-GREY_STEPS = 2.0**22  # into which the range of grey values is divided for gradient torque
+GREY_STEPS = 2.0**22  # into which the range of grey values is divided for gradient torque; bound: overflow
 Boxes = tuple[NDArray[np.int32], Float32Array]
 
 

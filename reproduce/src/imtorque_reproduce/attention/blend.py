@@ -35,7 +35,7 @@ from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import gather
 
 LEARN, SPLIT = "sun_scenes", "osie"
-STEP = 6  # learn from every so many-th pixel of every so many-th row
+STEP = 6  # learn from every so many-th pixel of every so many-th row; bound: memory
 Parts = dict[str, list[Map]]  # by part its maps; the first of each stands for it in products
 PARTS = ("centre", "edges", "gbvs", "torque", "objects", "boolean", "signature", "faces")
 AVERAGED = ("centre", "gbvs", "torque", "boolean", "signature", "faces")
@@ -49,11 +49,11 @@ COMPARED = (
     (BLEND, FORMER),
     (FORMER, "gbvs"),
 )
-ENLARGED = 4  # times, for the search of faces: most are smaller than the cascade's 24 pixels
-FACE_SIDES = (36, 500)  # pixels of that image
-FACE_STEP = 1.2  # from one size to the next
-FACE_SIGMA = 20.0  # as that of the Boolean map and the signature
-SEEN = 4  # the third of every so many images of OSIE was looked at when the mean was put together
+ENLARGED = 4  # times, for the search of faces: most are smaller than the cascade's 24 pixels; untuned
+FACE_SIDES = (36, 500)  # pixels of that image; untuned
+FACE_STEP = 1.2  # from one size to the next; untuned
+FACE_SIGMA = 20.0  # as that of the Boolean map and the signature; untuned
+SEEN = 4  # the third of every so many images of OSIE was looked at when the mean was put together; convention
 NOTES = (
     "mean: the plain mean of the maps of six parts (all but edges and objects), each from 0 to 1; mean-without-PART: "
     "of the other five; mean-edges-for-torque: edges in torque's place. No weight was learned; that these six are "

@@ -35,7 +35,7 @@ from imtorque_reproduce.scoring import evenly, gather
 
 METRICS = ("auc_judd", "auc_shuffled", "nss", "cc", "kl_divergence", "information_gain")
 TESTED = ("f", "auc_judd", "auc_shuffled")  # metrics of the differences
-ATTENTION_EXAMPLES = 5  # images in the plot
+ATTENTION_EXAMPLES = 5  # images in the plot; convention
 COMPARED = (
     ("torque-paper", "itti"),
     ("gbvs", "torque-paper"),

@@ -18,7 +18,7 @@ from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import evenly, score_images
 
 CHOOSING = "sun_scenes"
-IMAGES = 100  # of them, evenly spread
+IMAGES = 100  # of them, evenly spread; bound: time
 SMOOTHING: Levels = {f"sigma {sigma:.3g}": {"sigma": sigma} for sigma in (1.0, SQRT2, 2.0)}
 COUNTS: Levels = {
     **{f"{count} of each": {"count": count, "each_sign": True} for count in (25, 250, 750)},

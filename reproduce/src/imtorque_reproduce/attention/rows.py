@@ -22,7 +22,7 @@ PAPER_SHARE = 0.3  # of torque in the paper's blend (Sec. 4.1)
 # Tuned on SUN scenes and parts of OSIE.
 INSIDE_SETTINGS = {"alpha": 1.5, "count": 1500}
 FINE = {"count": 4000, "sigma": 8.0, "edge_sigma": 10.0, "share": 0.5}
-GBVS_BLUR = 15.0  # pixels, of the control that only blurs GBVS further
+GBVS_BLUR = 15.0  # pixels, of the control that only blurs GBVS further; untuned
 
 
 @dataclass(frozen=True)

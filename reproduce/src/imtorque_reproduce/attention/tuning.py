@@ -14,7 +14,7 @@ from imtorque.jobs.processes import each
 from imtorque.saliency import blend_saliency, gbvs_saliency
 from imtorque_reproduce.attention.rows import Tuned, edge_channels, torque_map
 
-TUNING_IMAGES = 150  # spread over the set
+TUNING_IMAGES = 150  # spread over the set; bound: time
 GRID = [Tuned(*setting) for setting in product((2.0, 1.5), (1000, 2000, 4000), (0.3, 0.4, 0.5, 0.6))]  # that are tried
 
 

@@ -20,10 +20,10 @@ from imtorque.paper import normalised_contribution
 
 PAPER_EXTREMA = 5000  # paper, Sec. 4.2: on its cars
 EXTREMUM_SIZES = range(3, 92, 2)  # paper, Sec. 3.3: for images halved to 161 x 241
-GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)  # of the control; the regression weighs each
-DENSITY_SIZES = (17, 31, 55, 97)  # of the control: the four largest of `BOUNDARY_SIZES`
-SHRINKING = (2, 3)  # of the images that the multiscale control finds edges in
-CENTRE_WIDTH = 0.25  # standard deviation of the centre prior, as a part of the image's sides
+GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)  # of the control; the regression weighs each; untuned
+DENSITY_SIZES = (17, 31, 55, 97)  # of the control: the four largest of `BOUNDARY_SIZES`; derived
+SHRINKING = (2, 3)  # of the images that the multiscale control finds edges in; untuned
+CENTRE_WIDTH = 0.25  # standard deviation of the centre prior, as a part of the image's sides; untuned
 
 # Bases by the names that results have for them: all maxima of the gradient, on one scale of strength for all images.
 CANNY = (replace(RECIPES["canny"], name="canny-sqrt2"), RECIPES["canny-2"])

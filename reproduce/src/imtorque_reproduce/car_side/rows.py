@@ -26,7 +26,7 @@ from imtorque_reproduce.boundary.tables import Table
 from imtorque_reproduce.plots import lines_image
 
 CAR_SIZES = (97, 121, 151, 181)  # tuned on every other image of car_side
-CAR_FULL_CONTRIBUTION = 0.1  # of such large patches; about the 99 % quantile over edge pixels
+CAR_FULL_CONTRIBUTION = 0.1  # of such large patches; about the 99 % quantile over edge pixels; derived
 ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, PAPER_EXTREMA)  # of the paper's figure (Sec. 4.2)
 PAPER_ALPHA = 0.5  # paper, Sec. 4.2
 CAR_EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)  # derived: up to the largest of `CAR_SIZES`

@@ -15,10 +15,10 @@ from imtorque_reproduce.counting.methods import Method, found_by, learn, learn_p
 from imtorque_reproduce.counting.pixel_controls import CENTRE_REGRESSION, PIXEL_FOREST
 from imtorque_reproduce.counting.scores import ImageScores, score_image, summary
 
-CURVE_IMAGES = 12  # of a set's test images, the first by name
+CURVE_IMAGES = 12  # of a set's test images, the first by name; bound: time
 # What a learning curve is drawn over: images, and objects clicked.
-IMAGE_COUNTS = (1, 2, 4, 8)
-CLICKS = (3, 10, 30)
+IMAGE_COUNTS = (1, 2, 4, 8)  # convention
+CLICKS = (3, 10, 30)  # convention
 CURVES = ("learned", PIXEL_FOREST, CENTRE_REGRESSION)  # that learn from whole images, each in its own way
 ROBUST = ("learned", "learned-torque", "torque-sizes", PIXEL_FOREST, CENTRE_REGRESSION, "control:threshold-watershed",
           "control:blob-log", "control:radial-symmetry")  # fmt: skip

@@ -21,12 +21,14 @@ from imtorque_reproduce.counting.controls import NOTHING, Range, Setting, split_
 from imtorque_reproduce.counting.scores import Detections, discs, goal, paint_discs, score_image
 
 Floats = NDArray[np.float64]
-SCALES = (0.7, 1.6, 3.5, 10.0)  # pixels; of ilastik's seven every second one, from which on they differ clearly
-WORKING_DIAMETER = 24.0  # pixels, typical: larger objects are looked at in a reduced image, as the scales are fixed
+# Pixels; of ilastik's seven every second one, from which on they differ clearly; convention of ilastik.
+SCALES = (0.7, 1.6, 3.5, 10.0)
+# Pixels, typical: larger objects are looked at in a reduced image, as the scales are fixed; bound: time.
+WORKING_DIAMETER = 24.0
 TREES, MIN_LEAF = 40, 3
-PIXELS_PER_CLASS = 750  # of an image, that are learned from
-CENTRE_WIDTH = 0.2  # of the typical diameter: standard deviation of the hill around a centre
-FOLDS = 2
+PIXELS_PER_CLASS = 750  # of an image, that are learned from; bound: time
+CENTRE_WIDTH = 0.2  # of the typical diameter: standard deviation of the hill around a centre; untuned
+FOLDS = 2  # bound: time
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from imtorque.evaluation.counting import (
     pooled_f1,
 )
 
-POINT_RADIUS = 12.0  # pixels from a point at which an object of unknown size is still found
+POINT_RADIUS = 12.0  # pixels from a point at which an object of unknown size is still found; untuned
 
 
 @dataclass(frozen=True)

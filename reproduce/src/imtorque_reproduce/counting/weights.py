@@ -40,11 +40,11 @@ from imtorque_reproduce.report import provenance
 SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
 OBJECT_IOU, OTHER_IOU, IGNORED_IOU = 0.6, 0.4, 0.3  # of boxes: from here an object, below none, from here set aside
 KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the scorer for unknown ones
-PROPOSAL_FEATURE_LIMIT = 4.0  # standard deviations at which features are clipped
-FOLDS = 4  # of scenes: contexts are learned from logits of a model that has not seen theirs
-INVERSE_PENALTY = 1.0  # scikit-learn's C
-DRAWN_SCENES = 48  # of drawn objects
-DRAWN_SHARE = 1.0  # of what a set of photographs counts
+PROPOSAL_FEATURE_LIMIT = 4.0  # standard deviations at which features are clipped; untuned
+FOLDS = 4  # of scenes: contexts are learned from logits of a model that has not seen theirs; bound: time
+INVERSE_PENALTY = 1.0  # scikit-learn's C; convention of scikit-learn
+DRAWN_SCENES = 48  # of drawn objects; untuned
+DRAWN_SHARE = 1.0  # of what a set of photographs counts; untuned
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,8 @@ from imtorque_reproduce.scoring import berkeley_files, stride
 TRAIN, SPLIT = "train", "val"
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
-DETECTOR_EXAMPLES = 3  # images in the plot
-FIRST_SPECTRAL = 1.0  # weight of the spectral gradients from which learning starts
+DETECTOR_EXAMPLES = 3  # images in the plot; convention
+FIRST_SPECTRAL = 1.0  # weight of the spectral gradients from which learning starts; untuned
 # As their authors published them.
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
 PUBLISHED |= {"Sketch Tokens, BSDS500": 0.73}

@@ -20,13 +20,14 @@ from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.ultrametric import LOGIT_OFFSET, evidence_above_least, ultrametric_contours
 from imtorque.images import CheckedImage
 
-TOLERANCE = 3.0  # pixels within which a boundary counts as drawn
-WEIGHT_FACTORS = ((1.5, 1 / 1.5), (1.25, 0.8))  # by which weights are changed, in the first round and in the second
-LEAST_WEIGHT = 0.15  # below it a weight is set to FIRST_WEIGHT or 0 instead
-FIRST_WEIGHT = 0.6  # of a cue that had none
-LEAST_GAIN = 1e-4  # of F
+TOLERANCE = 3.0  # pixels within which a boundary counts as drawn; convention
+# By which weights are changed, in the first round and in the second; untuned.
+WEIGHT_FACTORS = ((1.5, 1 / 1.5), (1.25, 0.8))
+LEAST_WEIGHT = 0.15  # below it a weight is set to FIRST_WEIGHT or 0 instead; untuned
+FIRST_WEIGHT = 0.6  # of a cue that had none; untuned
+LEAST_GAIN = 1e-4  # of F; bound: time
 SPAN, THRESHOLDS_TRIED = 0.9, 6  # reach on both sides of the last best threshold, and how many are tried there
-MAXIMA_STEP = 2  # every so many-th maximum is learned from
+MAXIMA_STEP = 2  # every so many-th maximum is learned from; bound: memory
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from imtorque.evaluation.masks import true_figure
 from imtorque_reproduce.report import data_folder
 from imtorque_reproduce.scoring import evenly
 
-LONG_SIDE = 200  # pixels: larger images are shrunk to this, for time
-CALTECH_PER_CATEGORY = 15  # of Caltech's outlines, for time
-TEST_SCENES = 144  # of small objects
+LONG_SIDE = 200  # pixels: larger images are shrunk to this; bound: time
+CALTECH_PER_CATEGORY = 15  # of Caltech's outlines; bound: time
+TEST_SCENES = 144  # of small objects; bound: time
 Source = CaltechImage | MaskedImage | PastedObject
 
 

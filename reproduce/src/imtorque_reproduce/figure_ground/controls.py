@@ -12,9 +12,9 @@ from imtorque.core.types import BoolArray
 from imtorque.segmentation.boxes import smooth_lab
 from imtorque.segmentation.fixated_boxes import Box, torque_boxes
 
-ELLIPSE = 0.6  # of the image's sides
-DISC = 5  # pixels around the fixation that are figure for sure
-GRABCUT_ITERATIONS = 5  # colour models and cut, in turns
+ELLIPSE = 0.6  # of the image's sides; untuned
+DISC = 5  # pixels around the fixation that are figure for sure; untuned
+GRABCUT_ITERATIONS = 5  # colour models and cut, in turns; convention
 
 
 def ellipse(shape: tuple[int, int]) -> BoolArray:

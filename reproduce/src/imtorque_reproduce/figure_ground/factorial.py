@@ -39,7 +39,7 @@ from imtorque_reproduce.scoring import compare, evenly, mean_rows, score_images
 
 SPLIT = "horses"
 GRADED = "canny-graded"
-TUNING = 40  # of Caltech's outlines, evenly spread
+TUNING = 40  # of Caltech's outlines, evenly spread; bound: time
 CHOSEN = Path(__file__).with_name(FROZEN)
 CUES: Mapping[str, Cue] = {BINARY: "canny", GRADED: "magnitude"}  # of `edge_cue`, on the same edges
 FORCES: Mapping[str, dict[str, Any]] = {BINARY: {"force": "unit"}, GRADED: {"force": "strength"}}

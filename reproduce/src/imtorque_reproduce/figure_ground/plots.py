@@ -24,8 +24,8 @@ SHOWN = (
     "canny-magnitude+torque",
     "control:grabcut-centred-box",
 )
-FIGURE_EXAMPLES = 6  # scenes on the sheet
-WIDTH = 170  # pixels of an image on the sheet
+FIGURE_EXAMPLES = 6  # scenes on the sheet; convention
+WIDTH = 170  # pixels of an image on the sheet; convention
 
 
 def figure_sheet(sources: Sequence[Source], ways: Mapping[str, Way], shown: Sequence[str] = SHOWN) -> bytes:

@@ -42,14 +42,14 @@ from imtorque_reproduce.figure_ground.cases import TEST_SCENES, Scene, Source, a
 from imtorque_reproduce.report import provenance
 from imtorque_reproduce.scoring import evenly
 
-TRAINING_PER_CATEGORY = 10  # of Caltech's objects
-TRAINING_SMALL = 240  # small objects
-DRAWN_FROM = 480  # small objects, less those that Caltech's reported scenes hold
-BETWEEN_SCENES = 0.1  # weight of differences between the mean overlaps of scenes
-CUT_RIDGE_PENALTY = 0.01  # of the weights' squares, a cut
-DRAWN_SHAPES = 120  # scenes of one drawn shape each
-DRAWN_SIZE = (120, 160)  # pixels, of such a scene
-CUT_FEATURE_LIMIT = 3.0  # standard deviations at which features are clipped
+TRAINING_PER_CATEGORY = 10  # of Caltech's objects; bound: time
+TRAINING_SMALL = 240  # small objects; bound: time
+DRAWN_FROM = 480  # small objects, less those that Caltech's reported scenes hold; derived
+BETWEEN_SCENES = 0.1  # weight of differences between the mean overlaps of scenes; unrecorded
+CUT_RIDGE_PENALTY = 0.01  # of the weights' squares, a cut; unrecorded
+DRAWN_SHAPES = 120  # scenes of one drawn shape each; untuned
+DRAWN_SIZE = (120, 160)  # pixels, of such a scene; untuned
+CUT_FEATURE_LIMIT = 3.0  # standard deviations at which features are clipped; untuned
 WEIGHTS = "src/imtorque/io/weights"
 DATA = (
     f"Caltech-101 outlined objects ({TRAINING_PER_CATEGORY} per category), "

@@ -24,10 +24,11 @@ SETS: dict[str, dict[str, Any]] = {
     "flat": {"count": 40, "shape": (16, 96, 96), "spacing": (3.0, 1.0, 1.0)},
 }
 DEV, TEST = 2, 6  # volumes of each set
-FIRST_TEST = 1000  # seed of the first volume that is reported on
-HIT_DISTANCE = 0.5  # of its radius: how far from a nucleus's centre a hit may be
+FIRST_TEST = 1000  # seed of the first volume that is reported on; convention
+HIT_DISTANCE = 0.5  # of its radius: how far from a nucleus's centre a hit may be; convention
 NUCLEUS_SIZES = tuple(range(7, 30, 2))  # voxels: nuclei are 10 to 22 across
-BLOB_SIGMAS = (2.5, 7.0)  # of the smallest and the largest nuclei: radius over the square root of 3, and some room
+# Of the smallest and the largest nuclei: radius over the square root of 3, and some room; derived.
+BLOB_SIGMAS = (2.5, 7.0)
 # Thresholds that volumes of `DEV` choose from.
 GRIDS: dict[str, tuple[float, ...]] = {
     "torque": (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4),

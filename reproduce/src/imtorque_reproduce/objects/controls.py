@@ -16,10 +16,10 @@ from imtorque.segmentation.fixated_boxes import enlarged
 from imtorque_reproduce.figure_ground.controls import grab_cut
 from imtorque_reproduce.objects.rows import OVERLAP, Boxes
 
-TYPICAL = 0.99  # quantile of the gradient along edges that becomes 1
-LEAST_BOX = 0.01  # of the image, for EdgeBoxes
+TYPICAL = 0.99  # quantile of the gradient along edges that becomes 1; untuned
+LEAST_BOX = 0.01  # of the image, for EdgeBoxes; untuned
 MOST_BOXES = 1000  # bound: as many as are scored
-GRABCUT_WINDOW = 2.0  # sides of the window that GrabCut works in, over those of the box
+GRABCUT_WINDOW = 2.0  # sides of the window that GrabCut works in, over those of the box; untuned
 
 
 def selective_search(image: NDArray[Any], count: int) -> Boxes:

@@ -22,10 +22,10 @@ from imtorque.segmentation.boxes import (
     smooth_lab,
 )
 
-BOX_COUNTS = (10, 50, 200, 1000)  # boxes, the best of which is scored
+BOX_COUNTS = (10, 50, 200, 1000)  # boxes, the best of which is scored; convention
 OVERLAP = 0.4  # that boxes of one method may have; tuned on the dev part of the small objects
-HIT = 0.5  # overlap with the object's box from which on it counts as found
-SEEDS = 5  # of the random boxes
+HIT = 0.5  # overlap with the object's box from which on it counts as found; convention
+SEEDS = 5  # of the random boxes; convention
 MOST_COMPARED = 20_000  # bound: boxes that are compared with better ones
 Boxes = NDArray[np.int64]
 

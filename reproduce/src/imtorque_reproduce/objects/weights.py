@@ -39,10 +39,10 @@ from imtorque_reproduce.figure_ground.weights import (
 )
 from imtorque_reproduce.report import provenance
 
-OBJECT_OVERLAP = 0.6  # overlap from which a figure is an object
-PENALTIES = (0.01, 0.002)  # of the weights' squares, a figure: of the first rule and of the second
-FIT_STEPS = 15  # of Newton's method
-EXAMPLE_STEP = 4  # every so many-th example is learned from
+OBJECT_OVERLAP = 0.6  # overlap from which a figure is an object; unrecorded
+PENALTIES = (0.01, 0.002)  # of the weights' squares, a figure: of the first rule and of the second; unrecorded
+FIT_STEPS = 15  # of Newton's method; bound: time
+EXAMPLE_STEP = 4  # every so many-th example is learned from; bound: memory
 
 
 def examples(data: Path) -> list[Example]:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import Edges
 
-MIN_COSINE = 0.7  # of the angle between two edges that may belong to one contour: 45 degrees
-MAX_SLOPE = 0.5  # pixels across the contour, per pixel along it, that such edges may lie apart
+MIN_COSINE = 0.7  # of the angle between two edges that may belong to one contour: 45 degrees; untuned
+MAX_SLOPE = 0.5  # pixels across the contour, per pixel along it, that such edges may lie apart; untuned
 
 
 def towards_centre(edges: Edges) -> NDArray[np.float64]:

@@ -38,9 +38,9 @@ from imtorque_reproduce.ownership.plots import sides_image
 from imtorque_reproduce.report import Report, Request, checksum, provenance
 from imtorque_reproduce.scoring import Floats, compare, evenly, gather
 
-DRAWN_OVERLAPS = 200  # overlaps to learn from, and as many others to report on
-MIN_PIXELS = 20  # edge pixels on a boundary that an image must have to count
-BENDS = (5, 9, 14)  # pixels of contour on either side that say which way it bends
+DRAWN_OVERLAPS = 200  # overlaps to learn from, and as many others to report on; untuned
+MIN_PIXELS = 20  # edge pixels on a boundary that an image must have to count; untuned
+BENDS = (5, 9, 14)  # pixels of contour on either side that say which way it bends; untuned
 OTHER = {"caltech": "horses", "horses": "caltech", "drawn": "drawn-others"}
 CONTROLS = ("control:darker-side", "control:convex-side", "control:towards-centre")
 NOTES = (

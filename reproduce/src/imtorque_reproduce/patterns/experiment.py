@@ -37,7 +37,7 @@ from imtorque_reproduce.patterns.scenes import KINDS, draw_scene
 from imtorque_reproduce.report import Report, Request, checksum, difference
 from imtorque_reproduce.scoring import Floats, compare, score_images
 
-SCENES_PER_KIND = 60  # of each kind
+SCENES_PER_KIND = 60  # of each kind; bound: time
 DRAWN = (*METHODS, "control:hough")
 METRICS = ("found", "found_twice", "found_iou")
 COMPARED = (

@@ -16,10 +16,10 @@ from imtorque.synthetic import DepthScene, MotionScene, depth_scene, motion_scen
 from imtorque_reproduce.report import Report, Request
 from imtorque_reproduce.scoring import compare, mean_rows, score_images
 
-HIDDEN_SCENES = 100  # of each kind
+HIDDEN_SCENES = 100  # of each kind; bound: time
 # Convention: how far from an object's middle, and of which sizes, in parts of its size, an extremum may be.
 CENTRE_DISTANCE, FITTING = 0.35, (0.6, 1.7)
-NOISES = (0.0015, 0.006, 0.024)  # of inverse depth, in 1/metres
+NOISES = (0.0015, 0.006, 0.024)  # of inverse depth, in 1/metres; derived: 1, 4 and 16 times the sensor's
 COMPARED = (
     ("depth@depth", "photograph@depth"),
     ("depth@depth", "canny-of-depth@depth"),

@@ -13,7 +13,7 @@ from imtorque_reproduce.patterns.scenes import KINDS, DrawnScene, draw_scene
 from imtorque_reproduce.plots import sheet_png
 
 SHOWN = ("torque", "closure", "control:radial-symmetry-free")
-SEED = 1  # of the scenes on the sheet
+SEED = 1  # of the scenes on the sheet; convention
 
 
 def drawn_sheet() -> bytes:

@@ -22,9 +22,9 @@ from imtorque_reproduce.counting.scores import Detections, discs
 from imtorque_reproduce.objects.rows import Boxes, box_areas, box_means
 
 DRAWN_SIZES = np.arange(13, 72, 2)  # pixels: objects are 20 to 60 across
-SQUARE_OVERLAP = 0.3  # largest part of a square that it may share with a stronger one
+SQUARE_OVERLAP = 0.3  # largest part of a square that it may share with a stronger one; untuned
 CIRCLE_TORQUE = np.pi / 4  # derived: signed torque of a circle in its square, where its closure is 1
-ALPHA = 1.5  # for boxes of proposals, as propose_objects weighs them by the square root of their size
+ALPHA = 1.5  # for boxes of proposals, as propose_objects weighs them by the square root of their size; derived
 
 
 def torque(image: Image, sizes: IntArray = DRAWN_SIZES) -> Extrema:
@@ -115,7 +115,7 @@ def extrema_of_sizes(grey: Floats, sizes: Range, setting: Setting) -> Detections
     return discs(kept.y, kept.x, kept.size)
 
 
-TORQUE_THRESHOLDS = (0.2, 0.3, 0.4, 0.5)  # that training images choose from
+TORQUE_THRESHOLDS = (0.2, 0.3, 0.4, 0.5)  # that training images choose from; convention: a grid
 COUNTERS: dict[str, list[Setting]] = {
     "torque": list(product((1, -1), TORQUE_THRESHOLDS, (0.2, 0.4))),
     "closure": list(product((0,), (0.15, *TORQUE_THRESHOLDS, 0.6, 0.75, 0.9), (0.2, 0.4))),

@@ -12,9 +12,9 @@ from scipy import ndimage
 from imtorque.synthetic import disc, paint, polygon, square, texture, triangle
 from imtorque_reproduce.objects.rows import bounding_box
 
-SHAPE = (200, 260)  # pixels
+SHAPE = (200, 260)  # pixels; untuned
 DRAWN_OBJECTS = 8  # bound: of a scene
-DRAWN_RADII = (10.0, 30.0)  # pixels
+DRAWN_RADII = (10.0, 30.0)  # pixels; untuned
 Floats = NDArray[np.float64]
 KINDS = {
     "one-contrast": "each object brighter or darker than an even ground",

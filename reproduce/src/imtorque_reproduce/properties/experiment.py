@@ -29,13 +29,13 @@ from imtorque_reproduce.properties.scenes import SWEEPS, draw
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, compare, evenly, score_images
 
-SCENES_PER_LEVEL = 16  # of each level, and of each kind
+SCENES_PER_LEVEL = 16  # of each level, and of each kind; bound: time
 SIZES = np.unique(2 * (np.geomspace(13, 71, 16) / 2).astype(int) + 1)  # pixels: drawn objects are 20 to 60 across
-PHOTOGRAPH_SIZES = (9, 0.9)  # the smallest in pixels; the largest over the shorter side
-SIZE_STEPS = 16  # from the smallest size to the largest
-CELL_IMAGE_SIDE = 300  # pixels: photographs of cells are shrunk to this, for time
+PHOTOGRAPH_SIZES = (9, 0.9)  # the smallest in pixels; the largest over the shorter side; untuned
+SIZE_STEPS = 16  # from the smallest size to the largest; untuned
+CELL_IMAGE_SIDE = 300  # pixels: photographs of cells are shrunk to this; bound: time
 CELL_IMAGES, SMALL_OBJECTS, OUTLINES_PER_CATEGORY = 40, 40, 2  # images
-RANKS = 50  # squares, of the curves: 25 maxima and 25 minima in figure 9
+RANKS = 50  # squares, of the curves: 25 maxima and 25 minima in figure 9; paper, Fig. 9
 COMPARED = [("torque", other) for other in METHODS[1:]]
 NOTES = (
     "METHOD@PROPERTY=LEVEL, one drawn object. found: the share of scenes in which the strongest square has the centre "

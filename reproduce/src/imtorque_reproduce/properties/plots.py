@@ -13,7 +13,7 @@ from imtorque_reproduce.properties.rows import METHODS
 from imtorque_reproduce.properties.scenes import SWEEPS
 from imtorque_reproduce.scoring import Floats
 
-COLUMNS = 4
+COLUMNS = 4  # convention
 # Okabe and Ito's colours, which all people tell apart; torque is the only thick line.
 STYLES: dict[str, dict[str, Any]] = {
     "torque": {"color": "#d55e00", "lw": 2.6, "zorder": 3},

@@ -19,8 +19,8 @@ from imtorque_reproduce.objects.rows import Boxes
 from imtorque_reproduce.patterns import rows as patterns
 
 RATIO = 1.6  # convention (Marr and Hildreth 1980): of the two Gaussians whose difference is nearest to a Laplacian
-RANDOM_SQUARES = 200  # of the control
-SURROUND = 0.25  # of a region's box on either side: what an MSER is compared with
+RANDOM_SQUARES = 200  # of the control; untuned
+SURROUND = 0.25  # of a region's box on either side: what an MSER is compared with; untuned
 
 
 class Found(NamedTuple):

@@ -13,12 +13,12 @@ from scipy import ndimage
 from imtorque.synthetic import texture
 from imtorque_reproduce.objects.rows import Boxes
 
-SCENE_SIDE = 160  # pixels, of a scene
-OBJECT_RADII = (10.0, 20.0)  # pixels, of a disc of the object's area
-CONTRAST = 0.3  # of the object to the ground, in parts of the value range
-SCENE_NOISE = 0.03  # of every scene, so that there is something else to be found
-LINE = 3.0  # pixels, the width of outlines
-SUBSAMPLES = 4  # samples per pixel and axis
+SCENE_SIDE = 160  # pixels, of a scene; untuned
+OBJECT_RADII = (10.0, 20.0)  # pixels, of a disc of the object's area; untuned
+CONTRAST = 0.3  # of the object to the ground, in parts of the value range; untuned
+SCENE_NOISE = 0.03  # of every scene, so that there is something else to be found; untuned
+LINE = 3.0  # pixels, the width of outlines; untuned
+SUBSAMPLES = 4  # samples per pixel and axis; bound: time
 Floats = NDArray[np.float64]
 
 

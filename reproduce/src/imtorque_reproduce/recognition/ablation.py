@@ -20,7 +20,7 @@ from imtorque import evaluation
 from imtorque.recognition.presets import SIGNED_BLOCKS, joined, paper_block
 from imtorque_reproduce.ablation import Step
 
-SHOWN_SIZE = 15  # training images of the ablation, or the nearest number to it
+SHOWN_SIZE = 15  # training images of the ablation, or the nearest number to it; convention
 Options = Mapping[str, Any]  # of `paper_block`
 # Version 0.1's, and the distances of 0.2, of which the last lies outside the patch.
 FORMER_REGIONS = {"regions": (1 / 4, 1 / 2, 1), "distances": (1 / 8, 1 / 4, 3 / 8, 1 / 2), "words": 1024}

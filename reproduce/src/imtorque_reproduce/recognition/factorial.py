@@ -17,10 +17,10 @@ from imtorque_reproduce.ablation import Step
 from imtorque_reproduce.factorial import FROZEN, TRAIN
 from imtorque_reproduce.report import Request, provenance
 
-REPORTED = 30  # images of each class: 15 to train, 15 to test
-CHOOSING = 20  # images of each class that chooses: as many as most classes have besides, of 50
-EVERY = 4  # so many-th class, and
-WORDS = 512  # words: for time
+REPORTED = 30  # images of each class: 15 to train, 15 to test; convention
+CHOOSING = 20  # images of each class that chooses: as many as most classes have besides, of 50; derived
+EVERY = 4  # so many-th class, and; bound: time
+WORDS = 512  # words; bound: time
 CHOSEN = Path(__file__).with_name(FROZEN)
 FACTORS: Sequence[Mapping[str, dict[str, Any]]] = (
     {"extrema in boxes": {"neighbourhood": "box"}, "extrema along axes": {"neighbourhood": "cross"}},

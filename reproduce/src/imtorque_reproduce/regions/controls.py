@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from imtorque.core.types import FloatArray, Planes
 
 KMEANS_ITERATIONS = 30  # bound: of k-means
-EIGENVECTOR_TOLERANCE = 1e-3  # of the eigenvalues, relative
-MIN_AFFINITY = 1e-6  # of a pixel with itself, so that none is alone
+EIGENVECTOR_TOLERANCE = 1e-3  # of the eigenvalues, relative; bound: time
+MIN_AFFINITY = 1e-6  # of a pixel with itself, so that none is alone; bound: rounding
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from imtorque_reproduce.report import Report, Request, Row, checksum
 from imtorque_reproduce.scoring import berkeley_files, compare, gather, stride
 
 TRAIN, SPLIT = "train", "val"
-TUNING_STEP = 8  # every so many-th training image serves to choose parameters
+TUNING_STEP = 8  # every so many-th training image serves to choose parameters; bound: time
 PAPER_COVERING = {"torque-paper": 0.429, "ncut": 0.390}  # covering, Sec. 4.3.1
 PAIRS = (
     *(("torque", other) for other in ("ncut", "felzenszwalb", "torque-paper", "control:grid", REFERENCE)),
@@ -35,7 +35,7 @@ PAIRS = (
     ("control:grid", REFERENCE),
 )
 SHOWN = ("torque", "torque+grid", "control:grid", "ncut", "felzenszwalb")
-REGION_EXAMPLES = 5  # images in the plot
+REGION_EXAMPLES = 5  # images in the plot; convention
 METRICS = ("covering", "pri", "voi")
 Scores = dict[tuple[str, str], list[RegionScores]]  # by method and variant
 

@@ -15,7 +15,7 @@ from imtorque_reproduce.regions.rows import MODEL_COUNTS, PAPER, RegionImage, pa
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, berkeley_files, score_images, stride
 
-IMAGES = 10  # of the training images, evenly spread
+IMAGES = 10  # of the training images, evenly spread; bound: time
 SMOOTHNESS = 20.0  # what a border costs: of `PAPER_SMOOTHNESS` chosen before, on 25 training images
 FACTORS: Sequence[Levels] = (up_to(45, 91, 0.46), RULES)
 

@@ -38,8 +38,8 @@ Segmentations = Sequence[Labels]
 
 MERGE_THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())  # that training images choose from
 # The values that training images choose from; the paper names none.
-MODEL_COUNTS = (4, 6, 8, 12, 20, 40)
-PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
+MODEL_COUNTS = (4, 6, 8, 12, 20, 40)  # convention: a grid
+PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)  # convention: a grid
 UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 Places = Literal["extrema", "grid", "both"]
@@ -55,11 +55,11 @@ PAPER = paper.Reading(  # before any choice among readings; 2000 are far more th
     each_sign=False,
 )
 CHOSEN = Path(__file__).with_name(FROZEN)  # by `regions-readings`, on training images
-PAPER_SMALLEST = 0.001  # of the image: smaller regions join a neighbour; the paper names no number
+PAPER_SMALLEST = 0.001  # of the image: smaller regions join a neighbour; the paper names no number; untuned
 # Widened until the choice on training images lay inside (docs/measured/segmentation.md).
-CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
-FELZENSZWALB_SCALES = (200, 400, 800, 1600)
-CUT_SMALLEST = 0.005  # of the image: smallest region of the normalised cut
+CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)  # convention: a grid
+FELZENSZWALB_SCALES = (200, 400, 800, 1600)  # convention: a grid
+CUT_SMALLEST = 0.005  # of the image: smallest region of the normalised cut; untuned
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,9 +30,9 @@ from imtorque.segmentation.region_merging import border_features, region_statist
 from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions, torque_patches
 
 # Where the search starts, and the standard deviation of its moves.
-START = (0.8, 2.4, 0.6, -1.8, -0.2)
-SPREAD = (0.25, 0.6, 0.3, 0.8, 0.15)
-CHANGED = 0.5  # share of the weights that a step changes
+START = (0.8, 2.4, 0.6, -1.8, -0.2)  # untuned
+SPREAD = (0.25, 0.6, 0.3, 0.8, 0.15)  # untuned
+CHANGED = 0.5  # share of the weights that a step changes; untuned
 QUANTILES = np.linspace(0.3, 0.95, 14)  # of the heights of merges: the thresholds that are tried
 
 

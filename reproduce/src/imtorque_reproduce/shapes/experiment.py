@@ -32,20 +32,20 @@ from imtorque_reproduce.scoring import Floats, compare, gather
 from imtorque_reproduce.shapes.controls import chamfer_boxes, exemplars, hough_boxes
 
 CATEGORIES = ("car_side", "airplanes", "dolphin")
-EXAMPLES = 20  # drawn contours that a class is learned from
-SCENES_PER_CLASS = 15  # drawn, of each class
-MAX_PHOTOGRAPHS = 30  # photographs of each category that are reported on
-GROUNDS = 60  # Berkeley's training images that stand for what is no such object
-PROPOSALS = 200  # extrema of plain torque that do not overlap
-SMALLEST_PROPOSAL = 21  # pixels: of their patches
-FIRST = 10  # boxes that are looked at
-MAX_OVERLAP = 0.4  # of boxes of one method
+EXAMPLES = 20  # drawn contours that a class is learned from; untuned
+SCENES_PER_CLASS = 15  # drawn, of each class; bound: time
+MAX_PHOTOGRAPHS = 30  # photographs of each category that are reported on; bound: time
+GROUNDS = 60  # Berkeley's training images that stand for what is no such object; bound: time
+PROPOSALS = 200  # extrema of plain torque that do not overlap; bound: time
+SMALLEST_PROPOSAL = 21  # pixels: of their patches; untuned
+FIRST = 10  # boxes that are looked at; convention
+MAX_OVERLAP = 0.4  # of boxes of one method; convention: that of ShapeTorque
 METHODS = (
     *("shape-torque", "shape-torque-outlines", "torque+shape-torque"),
     *("chamfer", "chamfer-oriented", "generalised-hough", "torque"),
 )
 MEAN_BOX = "control:mean-box"
-CHAMFER_DIRECTIONS = 4  # bins, for oriented chamfer matching
+CHAMFER_DIRECTIONS = 4  # bins, for oriented chamfer matching; unrecorded
 COMPARED = ("chamfer", "chamfer-oriented", "generalised-hough", "torque", "torque+shape-torque", MEAN_BOX)
 NOTES = (
     "first: the share of images whose best box overlaps the object's by half (intersection over union); ten: one of "

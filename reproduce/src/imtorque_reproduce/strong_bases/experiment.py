@@ -26,9 +26,9 @@ from imtorque_reproduce.scoring import berkeley_files, compare, gather, stride
 from imtorque_reproduce.strong_bases import match_learning, merge_learning
 
 TRAIN, SPLIT = "train", "val"
-LEARNED_FROM = 60  # training images
+LEARNED_FROM = 60  # training images; bound: time
 MATCHING = "min_cost"
-HEIGHTS = 24  # at which regions are scored
+HEIGHTS = 24  # at which regions are scored; bound: time
 BASE, CLOSED = "gpb", "gpb-ucm"
 PAIRS = (
     ("gpb+torque", BASE),

@@ -17,8 +17,8 @@ from imtorque.core.contribution import BOUNDARY_SIZES, dense_contribution
 from imtorque.core.types import BoolArray, Edges, FloatArray
 from imtorque_reproduce.boundary.rows import densities
 
-MATCHED_ABOVE = 0.08  # strength of the edges that are matched: about half of gPb's best threshold
-PIXEL_STEP = 4  # every so many-th pixel is learned from
+MATCHED_ABOVE = 0.08  # strength of the edges that are matched: about half of gPb's best threshold; derived
+PIXEL_STEP = 4  # every so many-th pixel is learned from; bound: memory
 TORQUE = tuple(range(1, 1 + len(BOUNDARY_SIZES)))  # places among the features: the dense contribution of each size
 DENSITY = tuple(range(1 + len(BOUNDARY_SIZES), 5 + len(BOUNDARY_SIZES)))  # how many edges are nearby, at four sizes
 FORMS: dict[str, tuple[int, ...]] = {

@@ -23,10 +23,11 @@ from imtorque.edges.ultrametric import ContourTree
 from imtorque.images import CheckedImage
 from imtorque.segmentation.region_graph import RegionTree
 
-FINEST = 0.08  # height of gPb's contours below which regions are one: about half of their best threshold
-COHERENCE_SIZES = (17, 31, 55, 97)  # of the patches whose coherence is compared
-BORDER_STEP = 4  # every so many-th piece of a border is learned from
-BORDER = (0,)  # places among the features: the border's log odds
+FINEST = 0.08  # height of gPb's contours below which regions are one: about half of their best threshold; derived
+# Of the patches whose coherence is compared; convention: the four largest of BOUNDARY_SIZES.
+COHERENCE_SIZES = (17, 31, 55, 97)
+BORDER_STEP = 4  # every so many-th piece of a border is learned from; bound: memory
+BORDER = (0,)  # places among the features: the border's log odds; format: of the features
 TORQUE = tuple(range(1, 2 + len(COHERENCE_SIZES)))  # the border's dense contribution, and how coherences differ
 COLOUR = tuple(range(2 + len(COHERENCE_SIZES), 5 + len(COHERENCE_SIZES)))  # how much CIE L, a and b differ
 FORMS: dict[str, tuple[int, ...]] = {
