@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -238,3 +239,11 @@ def test_the_files_that_readme_links_to_exist():
         path, _, anchor = target.partition("#")
         assert (ROOT / path).exists(), target
         assert not anchor or anchor in headings((ROOT / path).read_text()), target
+
+
+@pytest.mark.parametrize(("page", "searched"), [("results/counting/table.md", False), ("guides/counting.md", True)])
+def test_tables_of_results_are_not_searched(page, searched):
+    shown = SimpleNamespace(file=SimpleNamespace(src_uri=page), meta={})
+    hook = runpy.run_path(str(DOCS / "search.py"))["on_page_markdown"]
+    assert hook("# Counting", page=shown) == "# Counting"
+    assert shown.meta == ({} if searched else {"search": {"exclude": True}})
