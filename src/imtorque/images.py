@@ -37,7 +37,7 @@ STRIP_PIXELS = 1 << 20  # bound: converted at a time
 COLOUR_PIXELS = 1 << 12  # bound: whose colours are converted at a time
 KERNEL_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32), np.dtype(np.float64))
 
-# Linear sRGB to CIE XYZ, over the white point D65 (IEC 61966-2-1).
+# Convention: linear sRGB to CIE XYZ, over the white point D65 (IEC 61966-2-1).
 TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )

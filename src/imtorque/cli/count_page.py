@@ -16,7 +16,7 @@ from imtorque.cli.options import number_of
 
 UNLIKE = "than in the annotated images"  # after what a trained detector says of an image that is not like them
 SHOWN_SIDE = 1000  # pixels of an overlay's longer side in the page, at most; convention
-BINS, BAR_HEIGHT, BAR_WIDTH = 30, 120, 20  # of the histogram
+BINS, BAR_HEIGHT, BAR_WIDTH = 30, 120, 20  # of the histogram; convention
 # Robust z-score (Iglewicz, Hoaglin 1993) from which a count or a size is unlike those of the others; convention.
 UNUSUAL = 3.5
 LEAST_SPREAD = 0.1  # of the logarithm, added to that of the images: small differences are none; unrecorded

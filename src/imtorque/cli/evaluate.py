@@ -30,7 +30,7 @@ Thresholds = Annotated[int, typer.Option(help="Number of thresholds.")]
 Distance = Annotated[float, typer.Option(help="Largest distance of a match, as a fraction of the image diagonal.")]
 PLOT = "precision_recall.png"
 OUTPUTS = ("table.md", PLOT, "results.json")
-THRESHOLDS, DISTANCE = 99, 0.0075  # the Berkeley benchmark's
+THRESHOLDS, DISTANCE = 99, 0.0075  # the Berkeley benchmark's; convention
 
 
 @dataclass(frozen=True)

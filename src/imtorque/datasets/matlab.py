@@ -20,7 +20,7 @@ from imtorque.io.atomic import open_regular
 MAX_VARIABLE_BYTES = 2**31  # of one variable, unpacked; bound: memory
 MAX_DEPTH = 16  # cells and structs within each other; bound: recursion
 HEADER = 128  # bytes; convention: the MAT-file format, version 5, as are the numbers below
-MATRIX, COMPRESSED = 14, 15  # types of elements
+MATRIX, COMPRESSED = 14, 15  # types of elements; format: MAT-file
 CELL, STRUCT, TEXT, NUMBERS = 1, 2, 4, range(6, 16)  # classes of arrays
 # Encodings of the text in an element, by their numbers; 16-bit units have the file's byte order.
 ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16-", 16: "utf-8", 17: "utf-16-"}

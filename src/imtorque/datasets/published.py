@@ -22,7 +22,7 @@ from imtorque.io.atomic import open_regular, write_bytes, write_text
 
 SHORTER_SIDE = 150  # pixels: paper, Sec. 4.1
 HORSE_SIDE = 400  # pixels, the longer side: as the results had it; bound: time
-EYE_QUALITY, HORSE_QUALITY = 92, 90  # of JPEG: as the results had them
+EYE_QUALITY, HORSE_QUALITY = 92, 90  # of JPEG: as the results had them; convention
 # Folders of images and of masks: as published, and in the mirror that the catalogue names.
 HORSE_FOLDERS = (("rgb", "figure_ground"), ("horse_train", "mask_train"), ("horse_test", "mask_test"))
 

@@ -27,10 +27,13 @@ from imtorque.detection.table import Blobs, SizeRange
 from imtorque.edges.canny import check_sigma
 from imtorque.images import CheckedImage, grey_image
 
-MIN_SCORE, MIN_SCORE_UNGUIDED = 0.35, 0.5  # of an object, for sizes given or not
+# Of an object, for sizes given or not; chosen after a look at test images (docs/measured/counting.md).
+MIN_SCORE, MIN_SCORE_UNGUIDED = 0.35, 0.5
 RANGE_SCORE = 0.8  # of objects that say which sizes objects have, where none are given; unrecorded
-SIZE_QUANTILE, RANGE_MARGIN = 0.2, 1.3  # of objects below that range, or above; and the margin at either end
-MIN_DIAMETER, MIN_SIDE_SHARE, MAX_SIDE_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the side
+# Of objects below that range, or above; and the margin at either end; unrecorded.
+SIZE_QUANTILE, RANGE_MARGIN = 0.2, 1.3
+# Of sizes not given: pixels, and shares of the side; unrecorded.
+MIN_DIAMETER, MIN_SIDE_SHARE, MAX_SIDE_SHARE = 7.0, 0.015, 0.46
 # Outlines may be this share of the smallest wanted, or its inverse of the largest, to claim edges; unrecorded.
 SIZE_SLACK = 0.6
 # Of the range that the scorer knows, beyond which objects are none; a range given is this much wider; unrecorded.

@@ -22,7 +22,8 @@ MIN_EDGE = 0.005
 MIN_CLEARER = 2.0  # how much clearer the edges of another plane than grey must be, for that to be used; unrecorded
 MIN_CLEARER_MIXTURE = 1.3  # the same of a mixture of colours, beside the best of them alone; unrecorded
 MIN_GREY_EDGE = 1.0  # clearness of an edge in grey that must be kept: white noise alone stays below; derived
-MIN_KEPT, MIN_KEPT_SHARE = 0.5, 0.8  # of its clearness in grey, and of such edges: what grey shows must not be lost
+# Of its clearness in grey, and of such edges: what grey shows must not be lost; unrecorded.
+MIN_KEPT, MIN_KEPT_SHARE = 0.5, 0.8
 LUMINANCE = (0.2126, 0.7152, 0.0722)  # Rec. 709; convention
 CHANNELS = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
 

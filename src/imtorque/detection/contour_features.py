@@ -19,7 +19,8 @@ CONTEXT_PROBABILITY = 0.7
 MIN_CONTEXT = 3  # contours that say so in any case; unrecorded
 CONTEXT_PRIOR = 4.0  # contours' worth of doubt in the spread of a few; unrecorded
 MIN_EDGE_EVIDENCE = 0.3  # from which a point of a contour has an edge; unrecorded
-INSIDE, OUTSIDE = (0.15, 0.4, 0.6, 0.75, 0.85), (1.15, 1.3)  # shares of the radius at which grey values are read
+# Shares of the radius at which grey values are read; unrecorded.
+INSIDE, OUTSIDE = (0.15, 0.4, 0.6, 0.75, 0.85), (1.15, 1.3)
 UNARY_FEATURES = (
     "torque", "torque_to_best", "median_edge", "weakest_third", "patch_torque", "contrast_mass", "size", "size_squared",
     "size_distance", "aspect", "roughness", "rim_share", "sign_share", "size_change", "edge_share", "inside_spread",

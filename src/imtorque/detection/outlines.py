@@ -16,7 +16,7 @@ from imtorque.detection.proposals import ANGLES, Outlines, Proposals
 from imtorque.detection.pyramid import Level
 
 RAY_RADII = 24  # tried on each ray; unrecorded
-NEAREST_SHARE, FARTHEST_SHARE = 0.45, 1.75  # shares of the seed's radius between which its contour lies
+NEAREST_SHARE, FARTHEST_SHARE = 0.45, 1.75  # shares of the seed's radius between which its contour lies; unrecorded
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %; unrecorded
 STRETCHED_ASPECT = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame; unrecorded
 MAX_ASPECT = 7.0  # of the frame of a contour that is looked for again; chosen on drawn grains, ellipses and rods

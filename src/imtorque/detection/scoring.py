@@ -17,7 +17,8 @@ from imtorque.detection.contour_features import CONTEXT_FEATURES, UNARY_FEATURES
 from imtorque.detection.proposals import Proposals
 from imtorque.io.weights import read_weights
 
-MAX_ITERATIONS, MIN_PRIOR = 100, 0.08  # of the search for an image's class prior; clear objects stand in any clutter
+# Of the search for an image's class prior; clear objects stand in any clutter; unrecorded.
+MAX_ITERATIONS, MIN_PRIOR = 100, 0.08
 SizesKnown = Literal["given", "found", "unknown"]
 
 

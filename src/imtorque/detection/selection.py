@@ -17,7 +17,8 @@ NESTED_RATIO = 4.0  # of areas, from which one object may lie in another; unreco
 CLAIM_REACH = 0.08  # how far beside its contour an object claims edges, in diameters; unrecorded
 CELLS_PER_DIAMETER = 9.0  # of the grid on which edges are claimed, across the smallest object; unrecorded
 MAX_BRANCHINGS = 300  # bound: of the exact search in one group of proposals that overlap
-MERGED_AREA, MERGED_DISTANCE = 1.25, 0.15  # ratio of areas, and distance over size, within which proposals are merged
+# Ratio of areas, and distance over size, within which proposals are merged; unrecorded.
+MERGED_AREA, MERGED_DISTANCE = 1.25, 0.15
 
 
 def suppress_by_edges(

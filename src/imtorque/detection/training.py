@@ -19,7 +19,7 @@ from imtorque.detection.proposal_kinds import PROPOSAL_KINDS, Source, propose
 from imtorque.detection.selection import select_set
 
 CV_FOLDS = 4  # bound: of the time to train; convention
-CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
+CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings; bound: time
 SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)  # that cross-validation chooses from; convention: a grid
 USUAL_THRESHOLD = 0.33  # tuned on halves of the counting sets' training images, with what follows
 # That this threshold counts as: few objects do not tell thresholds apart; tuned with USUAL_THRESHOLD.

@@ -17,9 +17,8 @@ from imtorque.images import CheckedImage, ValueRange
 # below the high threshold, low over high threshold.
 HISTOGRAM_BINS, NON_EDGE_SHARE, LOW_OF_HIGH = 64, 0.7, 0.4
 SQRT2 = math.sqrt(2.0)  # pixels; convention: MATLAB's default sigma
-MAX_GRADIENT = math.sqrt(
-    0.5
-)  # gradient by central differences, in parts of the value range: half of it along either axis
+# Gradient by central differences, in parts of the value range: half of it along either axis; derived.
+MAX_GRADIENT = math.sqrt(0.5)
 UNSCALED = -1.0  # scale of forces that are gradients still; convention
 Force = Literal["unit", "strength"]
 

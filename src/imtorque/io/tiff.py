@@ -22,7 +22,7 @@ KINDS = ("shaped", "lsm", "ome", "imagej", "fluoview", "stk", "sis", "svs", "scn
 MAX_PLANES = 10**6  # bound: that metadata may speak of
 # Convention: TIFF's PhotometricInterpretation, then its ExtraSamples.
 WHITE_IS_0, BLACK_IS_0, RGB, PALETTE, MASK, YCBCR, LINEAR = 0, 1, 2, 3, 4, 6, 34892
-ASSOCIATED_ALPHA, UNASSOCIATED_ALPHA = 1, 2
+ASSOCIATED_ALPHA, UNASSOCIATED_ALPHA = 1, 2  # format: TIFF's ExtraSamples
 # By how the camera was held: whether rows and columns change places, then the direction of each.
 _ORIENTATIONS = {2: (False, 1, -1), 3: (False, -1, -1), 4: (False, -1, 1)}
 _ORIENTATIONS |= {5: (True, 1, 1), 6: (True, 1, -1), 7: (True, -1, -1), 8: (True, -1, 1)}

@@ -30,7 +30,7 @@ from imtorque.recognition.working_image import working_image
 
 LAYOUT: Layout = {"header": ("u1", ("n",)), "weights": ("f", ("classes", "m")), "intercepts": ("f", ("classes",))}
 MOST_MODEL_BYTES = 2**30  # bound: of a file, unpacked; 1000 classes of the largest method have some 500 MB
-MOST_VALUES, LARGEST_VALUE = 1000, 100_000  # bounds: of the parameters of blocks; those of `BLOCKS` stay below
+MOST_VALUES, LARGEST_VALUE = 1000, 100_000  # bound: of the parameters of blocks; those of `BLOCKS` stay below
 # Of the file; raised whenever what it holds changes its meaning, and older ones are still read; format: version.
 MODEL_FORMAT = 1
 

@@ -8,7 +8,8 @@ from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.images import CheckedImage
 from imtorque.render.torque import Bytes
 
-BRIGHT, DARK, EDGE = (214, 39, 40), (31, 119, 180), (255, 255, 255)  # owner on the brighter side, on the darker, edges
+# Owner on the brighter side, on the darker, edges; convention.
+BRIGHT, DARK, EDGE = (214, 39, 40), (31, 119, 180), (255, 255, 255)
 COLOUR_REACH = 4  # pixels that the colour reaches into the owner's side; convention
 
 

@@ -12,7 +12,7 @@ from imtorque.core.types import BoolArray, Image, IntArray
 from imtorque.images import CheckedImage
 from imtorque.render.torque import MIN_READABLE_SIDE, Bytes
 
-OUTLINE, RIM = (255, 217, 47), (0, 0, 0)  # colours of outlines, and of what sets them off from the image
+OUTLINE, RIM = (255, 217, 47), (0, 0, 0)  # colours of outlines, and of what sets them off from the image; convention
 
 
 def outline_image(image: Image, labels: IntArray) -> Bytes:

@@ -17,9 +17,9 @@ from imtorque.core.types import Planes
 from imtorque.images import CheckedImage, linear_rgb
 from imtorque.saliency.maps import Map, attenuate_borders
 
-# Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to (from GBVS as released).
+# Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to: convention of GBVS.
 TO_LMS = np.array([[18.32535, 44.60077, 7.46216], [4.09544, 28.20135, 6.66066], [0.02114, 0.10325, 1.05258]])
-GREY_POINT = np.array([34.918539, 19.314797, 0.585611])
+GREY_POINT = np.array([34.918539, 19.314797, 0.585611])  # convention of GBVS
 DKL_SCALES = (0.5774, 2.7525, 0.4526)  # convention of GBVS as released
 BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32  # convention: of the pyramid's smoothing
 SMALLEST_LEVEL_SIDE = 10  # no level is made from one with a side as small; convention of GBVS

@@ -21,7 +21,7 @@ from imtorque.segmentation.region_merging import merge_regions
 from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions, grid_patches, torque_patches
 
 Pixel = tuple[int, int]
-BOX_COUNT, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
+BOX_COUNT, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap; bound: time
 SMALLEST_BOX = 0.1  # side, of the square root of the image's area; unrecorded
 # By which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it; unrecorded.
 BOX_MARGIN = 1.3

@@ -24,8 +24,8 @@ from imtorque.tiling.hysteresis import Thresholds, seeds_in
 from imtorque.tiling.job import Job, save_numbers
 from imtorque.tiling.maps import write_tile
 
-TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # as malloc.h has them
-LARGE_ARRAY, REUSED_BYTES = 1 << 25, 1 << 26  # bounds: the most that the C library takes, and what it may keep
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # as malloc.h has them; convention
+LARGE_ARRAY, REUSED_BYTES = 1 << 25, 1 << 26  # bound: the most that the C library takes, and what it may keep
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,8 @@ from torch import Tensor
 from imtorque.torch._launch import kernel_of, processors
 from imtorque.torch._nvrtc import Launch
 
-LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = (
-    0,
-    1,
-    5,
-    6,
-    7,
-    8,
-    16,
-    272,
-)  # as in statistics.cu
+# As in statistics.cu; format: of a record.
+LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = (0, 1, 5, 6, 7, 8, 16, 272)
 BLOCK = 32  # pixels a side, of which a mass is kept; as in statistics.cu; convention
 MOST = 0x3FFFFFFF  # least values are kept as what is left to this; as in statistics.cu; convention
 MOST_PLANS = 16  # not in use; each holds 1 KB for each image and 4 bytes for each 32 x 32 pixels; bound: memory

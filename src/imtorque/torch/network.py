@@ -22,15 +22,15 @@ from torch.nn import functional as F  # noqa: N812 - torch's own habit
 
 from imtorque.edges.network import FIELDS, LEVEL, MIDDLE, SIZES, SPREAD, STEP, BoundaryNetwork, layer_shapes
 
-SIDES = (1, 2, 3)  # levels whose features predict boundaries of their own in training
-SIDE_WEIGHT = 0.3  # of their losses
+SIDES = (1, 2, 3)  # levels whose features predict boundaries of their own in training; unrecorded
+SIDE_WEIGHT = 0.3  # of their losses; unrecorded
 CONTEXTS = ("none", "box", "torque", "own")
-RIDGE = 3.0  # pixels: an annotator's contour fades over this distance
-NEAR = 1.0  # pixels within which annotators draw the same
-AGREED = 0.5  # share of annotators that makes a pixel a boundary for the loss "hard"
-AVERAGE_EVERY = 5  # steps
-LONGEST_AVERAGE = 100  # of these
-WARM_STEPS = 5  # before a graph is recorded
+RIDGE = 3.0  # pixels: an annotator's contour fades over this distance; unrecorded
+NEAR = 1.0  # pixels within which annotators draw the same; unrecorded
+AGREED = 0.5  # share of annotators that makes a pixel a boundary for the loss "hard"; unrecorded
+AVERAGE_EVERY = 5  # steps; unrecorded
+LONGEST_AVERAGE = 100  # of these; unrecorded
+WARM_STEPS = 5  # before a graph is recorded; convention
 
 
 @dataclass(frozen=True)

@@ -25,19 +25,20 @@ from imtorque.images import CheckedImage
 
 Finder = Callable[[Image], Extrema]
 
-CANDIDATES_PER_OBJECT, PIXELS_PER_CANDIDATE = 2, 5000  # bounds of the extrema tried: the larger of the two counts
+CANDIDATES_PER_OBJECT, PIXELS_PER_CANDIDATE = 2, 5000  # bound: of the extrema tried: the larger of the two counts
 UNGUIDED_COUNT = 50  # convention: of objects of any size
 PATCHES_PER_AREA = 2  # bound: extrema tried without a count, of the smallest patches that the frame holds
 # Tried first: so many times the extrema that were enough in the frame before, and slightly weaker ones. Neither
 # changes results.
-COUNT_MARGIN, STRENGTH_MARGIN = 1.125, 0.9
+COUNT_MARGIN, STRENGTH_MARGIN = 1.125, 0.9  # bound: time
 STRENGTH_SCALE = 0.05  # convention: gradient of force 1, in parts of the value range per pixel
 # Thresholds of edges, in standard deviations of the gradient's noise: of objects of any size, and of sizes given.
 # Chosen, as the next four, on drawn videos (seeds 0 to 3: bright, dark, faint, noisy, of 12 and 16 bits, with and
 # without objects) and videos of 550 spots of 5 to 11 pixels.
 NOISE_DEVIATIONS, GUIDED_DEVIATIONS = 8.0, 4.0
-TORQUE_SHARE, CONTRAST_QUANTILE = 0.35, 0.9  # least |torque|, in the strength of most of a frame's edges, at most 1
-EDGE_SHARE, GUIDED_EDGE_SHARE = 1.0, 0.5  # least |torque|, in that of contours at the high threshold
+# Least |torque|, in the strength of most of a frame's edges, at most 1; unrecorded.
+TORQUE_SHARE, CONTRAST_QUANTILE = 0.35, 0.9
+EDGE_SHARE, GUIDED_EDGE_SHARE = 1.0, 0.5  # least |torque|, in that of contours at the high threshold; unrecorded
 MIN_GUIDED_TORQUE = 0.04  # a step of about two of 255 greys; shades that compression leaves have less; derived
 TEXTURE_QUANTILE = 0.85  # convention: of the gradient along rows, which edges exceed
 ISOTROPY_FACTOR = 1.5  # |gradient| over its part along rows; pi / 2 on average over all directions; unrecorded
@@ -50,7 +51,7 @@ MIN_FRAME_SCORE, MIN_FRAME_CONTRAST = (
     0.65,
     6.0,
 )  # convention: of blobs of any size; shades of the ground score and contrast less
-ROW_STRIDE, COLUMN_STRIDE = 7, 8  # bound on time: of the pixels that estimate the noise
+ROW_STRIDE, COLUMN_STRIDE = 7, 8  # bound: time, by fewer pixels that estimate the noise
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,13 @@ from imtorque.core.types import BoolArray, Extrema, FloatArray, IntArray
 from imtorque.video.motion import PART_OFFSET, YOUNG_SEEN, MotionEstimate, Tracks
 
 YOUNG_RANGE = 1.6  # search range of a track without a known velocity, in those of others; unrecorded
-SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # cost of an octave of size or torque, in sizes of distance
+SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # cost of an octave of size or torque, in sizes of distance; unrecorded
 # Frames in which an object must be seen for its track to be confirmed, and for half confidence; unrecorded.
 CONFIRMED_AFTER = 8
 CONFIDENCE_DECAY = 0.9  # of the confidence, with each frame an object is hidden; unrecorded
 RANGE_GROWTH = 0.25  # of the search range, with each frame an object is hidden; unrecorded
 # Frames, for a track that begins within so many sizes of where a confirmed track predicts its object.
-FRAGMENT_CONFIRMED_AFTER, FRAGMENT_DISTANCE = 24, 0.75
+FRAGMENT_CONFIRMED_AFTER, FRAGMENT_DISTANCE = 24, 0.75  # unrecorded
 NEAR_RANGE = 0.5  # of the search range, in the first rounds; unrecorded
 # Where objects wander: search range in steps, how many times the usual one it is at most, and cost of an octave of
 # size or torque, in steps. Chosen on 60, 300 and 500 objects in Brownian motion of 0.5 to 4 pixels a step.

@@ -18,12 +18,13 @@ import numpy as np
 from imtorque.core.types import FloatArray, IntArray
 
 # Standard deviations: of a position, of the velocity before it is known, of its change from frame to frame.
-POSITION_NOISE, INITIAL_VELOCITY, VELOCITY_NOISE = 0.1, 0.5, 0.005
-SIZE_OCTAVES, TORQUE_OCTAVES = 0.3, 0.5  # differences that double the variance of a position
+POSITION_NOISE, INITIAL_VELOCITY, VELOCITY_NOISE = 0.1, 0.5, 0.005  # unrecorded
+SIZE_OCTAVES, TORQUE_OCTAVES = 0.3, 0.5  # differences that double the variance of a position; unrecorded
 TURN_VARIANCE = 0.01  # of the velocity, for each squared distance between prediction and detection; unrecorded
-OUTLIER_DEVIATION, OUTLIER_WEIGHT = 1.5, 15.0  # innovation from which the slow filter adds noise, and how much at most
+# Innovation from which the slow filter adds noise, and how much at most; unrecorded.
+OUTLIER_DEVIATION, OUTLIER_WEIGHT = 1.5, 15.0
 # Distances from one filter, in sizes, from which both take the state of the other: of the fast one, of the slow one.
-FAST_RESET, SLOW_RESET = 0.4, 1.0
+FAST_RESET, SLOW_RESET = 0.4, 1.0  # unrecorded
 APPEARANCE_GAIN = 0.3  # of a change in size and torque; larger in the first frames; unrecorded
 PART_OFFSET = 0.5  # how far off its object's centre a part may be, for each pixel by which it is smaller; unrecorded
 LEAST_TORQUE = 1e-3  # bound: for ratios

@@ -14,10 +14,8 @@ from imtorque.edges.canny import HISTOGRAM_BINS, LOW_OF_HIGH, NON_EDGE_SHARE, SQ
 from imtorque.io.arrays import real_array
 
 Spacing = tuple[float, float, float]
-SPARSE_EXPONENT, DENSE_EXPONENT = (
-    12,
-    21,
-)  # exponents: steps per largest vector, where few voxels hold one and where many do
+# Exponents: steps per largest vector, where few voxels hold one and where many do; bound: of integer sums.
+SPARSE_EXPONENT, DENSE_EXPONENT = (12, 21)
 MAX_EXPONENT = 100  # bound: keeps the number of steps, and its inverse, inside a float32
 SMALLEST_VECTOR = 2.0 ** (SPARSE_EXPONENT + 3 - MAX_EXPONENT)  # bound: torque within 1e-4, of dense fields too
 SPARSE_SHARE = 0.4  # convention: share of the voxels up to which a field is sparse

@@ -20,7 +20,7 @@ from imtorque_reproduce.report import Request, difference
 from imtorque_reproduce.scoring import gather
 
 OPTIONS = ("matching", "samples")
-MAX_DISTANCE, THRESHOLDS = 0.0075, 99  # the benchmark's, which `evaluation.boundary_scores` has as defaults
+MAX_DISTANCE, THRESHOLDS = 0.0075, 99  # the benchmark's, which `evaluation.boundary_scores` has as defaults; convention
 Scores = dict[tuple[str, str], evaluation.BoundaryScores]  # by method and matching
 
 

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 SCALES = (0.7, 1.6, 3.5, 10.0)
 # Pixels, typical: larger objects are looked at in a reduced image, as the scales are fixed; bound: time.
 WORKING_DIAMETER = 24.0
-TREES, MIN_LEAF = 40, 3
+TREES, MIN_LEAF = 40, 3  # untuned
 PIXELS_PER_CLASS = 750  # of an image, that are learned from; bound: time
 CENTRE_WIDTH = 0.2  # of the typical diameter: standard deviation of the hill around a centre; untuned
 FOLDS = 2  # bound: time

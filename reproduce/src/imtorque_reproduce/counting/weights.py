@@ -38,7 +38,8 @@ from imtorque_reproduce.counting.controls import marked_sizes
 from imtorque_reproduce.report import provenance
 
 SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
-OBJECT_IOU, OTHER_IOU, IGNORED_IOU = 0.6, 0.4, 0.3  # of boxes: from here an object, below none, from here set aside
+# Of boxes: from here an object, below none, from here set aside; unrecorded.
+OBJECT_IOU, OTHER_IOU, IGNORED_IOU = 0.6, 0.4, 0.3
 KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the scorer for unknown ones
 PROPOSAL_FEATURE_LIMIT = 4.0  # standard deviations at which features are clipped; untuned
 FOLDS = 4  # of scenes: contexts are learned from logits of a model that has not seen theirs; bound: time

@@ -26,7 +26,7 @@ WEIGHT_FACTORS = ((1.5, 1 / 1.5), (1.25, 0.8))
 LEAST_WEIGHT = 0.15  # below it a weight is set to FIRST_WEIGHT or 0 instead; untuned
 FIRST_WEIGHT = 0.6  # of a cue that had none; untuned
 LEAST_GAIN = 1e-4  # of F; bound: time
-SPAN, THRESHOLDS_TRIED = 0.9, 6  # reach on both sides of the last best threshold, and how many are tried there
+SPAN, THRESHOLDS_TRIED = 0.9, 6  # reach on both sides of the last best threshold, and how many are tried there; untuned
 MAXIMA_STEP = 2  # every so many-th maximum is learned from; bound: memory
 
 

@@ -23,7 +23,7 @@ SETS: dict[str, dict[str, Any]] = {
     "noisy": {"count": 40, "shape": (48, 96, 96), "noise": 0.5},
     "flat": {"count": 40, "shape": (16, 96, 96), "spacing": (3.0, 1.0, 1.0)},
 }
-DEV, TEST = 2, 6  # volumes of each set
+DEV, TEST = 2, 6  # volumes of each set; bound: time
 FIRST_TEST = 1000  # seed of the first volume that is reported on; convention
 HIT_DISTANCE = 0.5  # of its radius: how far from a nucleus's centre a hit may be; convention
 NUCLEUS_SIZES = tuple(range(7, 30, 2))  # voxels: nuclei are 10 to 22 across

@@ -24,7 +24,7 @@ from imtorque_reproduce.figure_ground.cases import (
 )
 from imtorque_reproduce.scoring import berkeley_files, evenly
 
-PER_CATEGORY, HORSES, SMALL, BERKELEY = 1, 24, 36, 16  # images of each set
+PER_CATEGORY, HORSES, SMALL, BERKELEY = 1, 24, 36, 16  # images of each set; bound: time
 LEAST_REGION = 0.01  # of the image: smaller regions of people are not looked for; untuned
 Finding = Source | BerkeleyImage
 

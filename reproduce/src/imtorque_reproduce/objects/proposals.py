@@ -16,7 +16,7 @@ from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, compare, score_images
 
 PREFIXES = {"small": "", "caltech": "caltech_"}  # of the metrics of each set
-PROPOSAL_SMALL, PROPOSAL_PER_CATEGORY = 240, 10  # images; of Caltech's outlines
+PROPOSAL_SMALL, PROPOSAL_PER_CATEGORY = 240, 10  # images; of Caltech's outlines; bound: time
 OURS = "torque+side+busyness"
 WAYS = ("torque+side", "torque-side", "torque")
 CONTROLS = ("random", "grid", "gradient-density", "gradient-density-large", "side+busyness", "busyness", "blob-log")

@@ -19,7 +19,7 @@ from imtorque_reproduce.report import Request, provenance
 
 REPORTED = 30  # images of each class: 15 to train, 15 to test; convention
 CHOOSING = 20  # images of each class that chooses: as many as most classes have besides, of 50; derived
-EVERY = 4  # so many-th class, and; bound: time
+EVERY = 4  # of the classes, every so many-th; bound: time
 WORDS = 512  # words; bound: time
 CHOSEN = Path(__file__).with_name(FROZEN)
 FACTORS: Sequence[Mapping[str, dict[str, Any]]] = (

@@ -12,7 +12,7 @@ from imtorque.core.types import Edges, FloatArray
 MARGIN = 0.15  # of the shape's box, that the patch reaches beyond it on every side; unrecorded
 CHANNEL_STEPS = 4096  # per unit of the channels, which are rounded; derived: exact sums of integers
 FLOOR = 0.15  # edges per side of the patch below which a response fades; unrecorded
-JITTER, COPIES = 0.03, 4  # of the examples, in parts of their size: shapes never lie exactly on the cells
+JITTER, COPIES = 0.03, 4  # of the examples, in parts of their size: shapes never lie exactly on the cells; unrecorded
 BACKGROUNDS = 40  # patches of each image without the shape; unrecorded
 SMALLEST_HEIGHT = 24  # height of the smallest shapes looked for, in pixels; unrecorded
 
