@@ -6,7 +6,9 @@ A reader may refuse a file only by a ValueError or an OSError of one line that s
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,11 +23,15 @@ from scipy.io import savemat
 
 import imtorque
 from imtorque import files
-from imtorque.cli.train_detector import load_annotations
+from imtorque.cli.runner import _find
+from imtorque.cli.train_detector import load_annotations, match_images
 from imtorque.datasets import berkeley, caltech, eyetracking, predictions
 from imtorque.datasets.matlab import read_mat
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests"))
+from model_mutations import array_changed, setting_changed  # noqa: E402
+
 TRAINED, MODELS = ROOT / "fuzz" / "trained.finder", ROOT / "tests" / "recognition" / "models"
 
 
@@ -46,9 +52,8 @@ def targets() -> dict[str, Target]:
         **{f"image.{form}": Target(read_image, f".{form}", seeds, True) for form, seeds in images().items()},
         **array_targets(),
         "seg": Target(berkeley.read_annotations, ".seg", [SEG]),
-        "objects.csv": Target(
-            load_annotations, ".csv", [b"image,y0,x0,y1,x1\na.png,1,2,3,4\n", b"image,y,x\na,1.5,2\n"]
-        ),
+        "objects.csv": Target(read_annotated, ".csv", TABLES),
+        "paths": Target(read_paths, ".txt", LISTS),
         "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
         "explorer.upload": Target(upload, ".png", [seed for seeds in images().values() for seed in seeds[:1]]),
         "explorer.query": Target(request_of_image, ".txt", queries()),
@@ -56,7 +61,8 @@ def targets() -> dict[str, Target]:
         "large.tiff": Target(read_window, ".tiff", images()["tiff"][4:6], True),
         "large.npy": Target(read_window, ".npy", [saved(np.save, np.arange(96, dtype=np.uint8).reshape(8, 12))], True),
         "video": Target(read_video, ".mp4", [video_file()], True),
-        "finder": Target(imtorque.ObjectFinder.load, ".finder", [finder_file()]),
+        "finder": Target(find_by, ".finder", [finder_file()]),
+        "finder.contents": Target(find_by_forged, ".finder", [b"0", b"4", b"8", b"29"]),
         "recogniser": Target(load_recogniser, ".model", [(MODELS / "format-1.model").read_bytes()]),
     }
 
@@ -180,6 +186,41 @@ def tiffs(grey: np.ndarray, colour: np.ndarray) -> list[bytes]:
         fax,
         *packed,
     ]
+
+
+TABLES = [
+    b"image,y0,x0,y1,x1\na.png,1,2,3,4\n",
+    b"image,y,x\na,1.5,2\n",
+    b"image,y,x,wrong\na.png,3,4,\nb.png,5,6,1\n",
+    b"index,axis-0,axis-1\n0,3.5,4.5\n1,5,6\n",
+    b" ,Label,X,Y\n1,a.png:0001,3,4\n2,b.png,5,6\n",
+    b"\xef\xbb\xbfImage;Y;X\r\na.png;1,5;2,5\r\n",
+]
+LISTS = [b"a.png\nb.png\n", b"\xef\xbb\xbfa.png\r\n./a.png\r\ncaf\xe9.png", b"https://host/a.png\n../b.png\n\n"]
+
+
+def read_annotated(path: Path) -> None:
+    """Read a table of annotations, and say which are of an image."""
+    match_images([Path("a.png")], load_annotations(path), path)
+
+
+def read_paths(path: Path) -> None:
+    """Read a list of images, as --paths does."""
+    _find([], path.parent, False, str(path))
+
+
+def find_by(path: Path) -> None:
+    """Load a finder, and find by it."""
+    finder = imtorque.ObjectFinder.load(path)
+    with suppress(ValueError):  # what such a finder cannot do it says when it is used
+        finder.predict(np.arange(900.0).reshape(20, 45) % 37)
+
+
+def find_by_forged(path: Path) -> None:
+    """Find by a finder with other contents under valid checksums, which the bytes of a file choose."""
+    rng = np.random.default_rng([*path.read_bytes()[:99]])
+    path.write_bytes(rng.choice([array_changed, setting_changed])(rng, finder_file()))
+    find_by(path)
 
 
 SEG = b"format ascii cr\nwidth 5\nheight 2\nsegments 2\ndata\n0 0 0 2\n1 0 3 4\n0 1 0 4\n"

@@ -11,7 +11,6 @@ import tempfile
 from waiting import GIVEN_UP, until
 
 FIREFOX = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
-START_SECONDS = 60
 IDLE = "document.querySelector('#stage')?.getAttribute('aria-busy') === 'false'"
 PLACE = """(async () => {
     const { page: { stage } } = await import("/page/page.js");
@@ -102,7 +101,7 @@ def firefox():
             try:
                 lines = iter(started.stderr.readline, "")
                 address = next(filter(None, (re.search(r"ws://\S+", line) for line in lines)))[0]
-                with connect(f"{address}/session", max_size=None, open_timeout=START_SECONDS) as socket:
+                with connect(f"{address}/session", max_size=None, open_timeout=GIVEN_UP) as socket:
                     yield Firefox(socket)
             finally:
                 started.terminate()

@@ -12,7 +12,7 @@ NUMBERS = (0, -1, 1, 2**31, 2**62, -(2**40), 1e-300, 1e300, float("nan"), float(
 def mutated(rng, content):
     """Return the bytes of a model file with something changed, or an array or a setting in it."""
     kind = rng.integers(0, 5)
-    return (_bytes_changed, _bytes_changed, _array_changed, _array_changed, _setting_changed)[kind](rng, content)
+    return (_bytes_changed, _bytes_changed, array_changed, array_changed, setting_changed)[kind](rng, content)
 
 
 def _bytes_changed(rng, content):
@@ -28,7 +28,7 @@ def _bytes_changed(rng, content):
     return bytes(data) if how < 3 else bytes(data) + data[:place]
 
 
-def _array_changed(rng, content):
+def array_changed(rng, content):
     arrays = read(content)
     name = str(rng.choice(sorted(arrays)))
     array = arrays[name]
@@ -55,7 +55,7 @@ def _array_changed(rng, content):
     return written(arrays)
 
 
-def _setting_changed(rng, content):
+def setting_changed(rng, content):
     arrays = read(content)
     name = "about" if "about" in arrays else "header"
     text = str(arrays[name]) if name == "about" else arrays[name].tobytes().decode()

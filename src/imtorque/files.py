@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -215,7 +216,8 @@ def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> Path:
     """Write an array to an .npy file, complete or not at all, and return its path."""
     target = Path(path)
     with replacing(target) as partial, open(partial, "wb") as file:
-        np.save(file, array, allow_pickle=False)
+        # A file itself NumPy writes past Python, and says of a full disk how many numbers it wrote, not what is wrong.
+        np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
     return target
 
 

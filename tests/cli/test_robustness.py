@@ -200,6 +200,15 @@ def test_a_list_of_paths_may_begin_with_a_byte_order_mark(shapes):
     assert len(rows_of("out/counts.csv")) == 3
 
 
+def test_a_list_of_paths_names_each_file_once(shapes):
+    write_image("a.png", shapes)
+    Path("link.png").symlink_to("a.png")
+    Path("in").mkdir()
+    Path("list.txt").write_text("in/../a.png\nlink.png\n./a.png\n")
+    run("count", "a.png", "--paths", "list.txt")
+    assert [row["image"] for row in rows_of("imtorque-out/counts.csv")] == ["a.png"]
+
+
 def test_without_a_home_it_is_said_what_to_set(monkeypatch):
     def none():
         raise RuntimeError("Could not determine home directory.")

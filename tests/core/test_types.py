@@ -155,6 +155,14 @@ def test_a_volume_keeps_the_whole_name_it_is_saved_under(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["vol.npz", "vol.sigma1.4.npz"]
 
 
+def test_the_largest_force_that_is_named_is_taken():
+    force = np.zeros((3, 4))
+    force[1, 2] = -1e30
+    assert Edges(force, force).statistics.largest == np.float32(1e30)
+    with pytest.raises(ValueError, match=r"within ±1e\+30"):
+        Edges(np.nextafter(np.float32(force), -np.inf, dtype=np.float32), force)
+
+
 def test_edges_do_not_follow_the_arrays_they_were_made_from():
     fx, fy = (np.random.default_rng(0).normal(size=(20, 30)).astype(np.float32) for _ in range(2))
     edges = Edges(fx, fy)

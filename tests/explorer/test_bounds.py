@@ -110,7 +110,7 @@ def test_an_upload_that_stalls_is_refused_and_makes_room(monkeypatch):
         answer = server.post("/api/images?name=a.png", content=file_bytes(np.zeros((9, 9), np.uint8)))
         assert answer.status_code == 201
         for connection in stalled:
-            connection.settimeout(20)
+            connection.settimeout(GIVEN_UP)
             assert b" 408 " in connection.recv(4096)
             connection.close()
 

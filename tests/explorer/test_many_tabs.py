@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from explorer_browser import Tab
-from waiting import until
+from waiting import GIVEN_UP, until
 
 TABS, CHANGES = int(os.environ.get("TABS", "30")), int(os.environ.get("CHANGES", "5"))
 IMAGES = ("shapes", "disc", "hole", "overlap", "hopper")
@@ -59,7 +59,7 @@ def many_tabs(browser, address, told):
     """Open the tabs, change their settings for a while, leave them: what they complained of, and the bytes that the
     server holds once it let all images go."""
     context = browser.new_context(viewport={"width": 900, "height": 600})
-    context.set_default_timeout(180_000)
+    context.set_default_timeout(1000 * GIVEN_UP)
     tabs = [Tab(context.new_page(), address) for _ in range(TABS)]
     for k, tab in enumerate(tabs):
         tab.page.goto(f"{address}/#image=sample:{IMAGES[k % len(IMAGES)]}&layers=value.80,saliency.50")

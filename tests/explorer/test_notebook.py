@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 import imtorque
 from explorer_browser import IDLE, Tab, photograph
 from imtorque.explorer import notebook
-from waiting import until
+from waiting import GIVEN_UP, until
 
 FIRST = """
 import numpy as np, imtorque
@@ -33,7 +33,9 @@ def kernel(folder):
     """A notebook's kernel that runs one cell after the other; gives what shows a cell's outputs."""
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     book = nbformat.v4.new_notebook()
-    client = nbclient.NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": folder}})
+    client = nbclient.NotebookClient(
+        book, timeout=GIVEN_UP, kernel_name="python3", resources={"metadata": {"path": folder}}
+    )
 
     def run(source):
         book.cells.append(nbformat.v4.new_code_cell(source))
@@ -106,7 +108,7 @@ def exploration(monkeypatch):
 
 
 def send_state(shown, **query):
-    with httpx.Client(base_url=shown.address, timeout=60) as server:
+    with httpx.Client(base_url=shown.address, timeout=GIVEN_UP) as server:
         key = server.post("/api/images?start=0").json()["key"]
         assert server.post(f"/api/images/{key}/state", params=query).status_code == 204
 
@@ -185,7 +187,7 @@ def test_the_page_stands_below_the_cell_in_jupyterlab(browser, tmp_path):
         try:
             until(lambda: answers("http://localhost:8955/api"))
             tab = browser.new_page(viewport={"width": 1400, "height": 1300})
-            tab.set_default_timeout(90_000)
+            tab.set_default_timeout(1000 * GIVEN_UP)
             tab.goto("http://localhost:8955/lab/tree/a.ipynb")
             tab.locator(".jp-Cell .cm-content").first.click()
             tab.keyboard.press("Shift+Enter")

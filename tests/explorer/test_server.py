@@ -629,7 +629,7 @@ def test_memory_is_given_back_after_images_went(going, monkeypatch):
             server.post(f"/api/images/{key}/close")
         if going == "removed":
             server.delete(f"/api/images/{key}")
-        assert given_back.wait(0.3 if going == "kept" else 20) == (going != "kept")
+        assert given_back.wait(0.3 if going == "kept" else GIVEN_UP) == (going != "kept")
 
 
 def test_results_count_as_memory_and_only_the_latest_are_kept():

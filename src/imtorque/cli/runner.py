@@ -31,6 +31,7 @@ from imtorque.cli.options import (
     refuse,
 )
 from imtorque.images import CheckedImage
+from imtorque.io.atomic import remove_leftovers
 from imtorque.io.errors import describe_error
 from imtorque.io.ledger import Ledger
 from imtorque.io.urls import find_addresses, is_address
@@ -279,7 +280,18 @@ def _find(
         except ValueError as error:
             bad.append(failure(image, str(error)))
     listed = [] if listing is None else _listed(listing)
-    return list(dict.fromkeys([*files.find_images(named), *addresses, *listed])), bad
+    found: dict[str, Source] = {}
+    for source in [*files.find_images(named), *addresses, *listed]:
+        found.setdefault(source if isinstance(source, str) else _real_path(source), source)
+    return list(found.values()), bad
+
+
+def _real_path(path: Path) -> str:
+    """Return the path less links; that of what cannot be a file as it is."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return str(path)
 
 
 def _listed(listing: str) -> list[Source]:
@@ -308,6 +320,7 @@ def recorded(out: Path, name: str, outputs: Sequence[Path], overwrite: bool) -> 
     ledger = folder_ledger(out, name, overwrite)
     ledger.check(*(path.name for path in outputs))
     out.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(out)
     with ledger.writing():
         yield
     ledger.end(outputs)
@@ -319,7 +332,9 @@ def folder_ledger(out: Path, name: str, overwrite: bool) -> Ledger:
 
 
 def refuse_other(path: Path, load: Callable[[Path], object], overwrite: bool) -> None:
-    """Refuse to replace a file by a model, unless it is one, which can be loaded."""
+    """Refuse to replace a file by a model, unless it is one; remove what killed runs left beside it."""
+    if path.parent.is_dir():
+        remove_leftovers(path.parent)
     if overwrite or not os.path.lexists(path):
         return
     try:

@@ -55,7 +55,7 @@ __all__ = [
 Sign = Literal[1, -1]  # of bright and of dark objects
 Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range
 
-LARGEST_FORCE = 1e30  # bound: keeps every torque inside a float32
+LARGEST_FORCE = float(np.float32(1e30))  # bound: keeps every torque inside a float32, in which it is given
 SMALLEST_FORCE = 1e-29  # bound: of the largest one; below, too few steps are left for torque within 1e-4
 LARGEST_SIZE = 1_000_001  # bound: patches of it fit the kernels' integers
 MAX_COORDINATE = 2**31  # bound: of a patch's centre, for the kernels' integers

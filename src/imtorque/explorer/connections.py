@@ -18,7 +18,7 @@ LOGGER = logging.getLogger("imtorque.explorer")
 # Bounds on what clients hold open.
 MAX_CONNECTIONS = 400  # below the 1,024 files that a process may open by default; bound: open files
 BACKLOG = 100  # accepted at once, on top of these; bound: open files
-SILENT_SECONDS = 10.0  # until a request is whole, and without a byte of an answer taken; bound: connections held
+SILENT_SECONDS = 10.0  # until a request is whole, between two, and for a part of an answer; bound: connections held
 LOG_INTERVAL = 1.0  # seconds; bound: lines logged
 
 
@@ -113,7 +113,10 @@ class Connection(H11Protocol):
 
 def server_config(app: ASGIApp, **options: Any) -> uvicorn.Config:
     """Return how uvicorn serves the explorer."""
-    return uvicorn.Config(app, http=Connection, ws="none", backlog=BACKLOG, log_level="warning", **options)
+    idle = int(SILENT_SECONDS)
+    return uvicorn.Config(
+        app, http=Connection, ws="none", backlog=BACKLOG, timeout_keep_alive=idle, log_level="warning", **options
+    )
 
 
 def log_loop_error(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from imtorque import __version__
 from imtorque.core.deprecation import accept_old_keywords
-from imtorque.io.atomic import replacing
+from imtorque.io.atomic import remove_leftovers, replacing
 from imtorque.io.ledger import Ledger
 from imtorque.io.urls import is_address
 from imtorque.jobs.chunks import FILE_CRASH, Chunk, File, Rows
@@ -143,6 +143,7 @@ def file_outcomes(
         else:
             for (name, _), (rows, error) in zip(chunks[outcome.key], outcome.value, strict=True):
                 yield FileOutcome(name, rows, error, outcome.before)
+    remove_leftovers(table.absolute().parent)
     with nullcontext() if ledger is None else ledger.writing():
         merge_parts([records.path(key, table.suffix) for key in chunks if key not in lost], table)
         _list_files(records, chunks, lost, list_path(table))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import Float32Array
+from imtorque.files import write_array
 from imtorque.io.atomic import replacing
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.intensity import Tone
@@ -73,8 +74,7 @@ def forget_work(out: Path) -> None:
 def save_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array for later passes, complete or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as partial, open(partial, "wb") as file:
-        np.save(file, array)
+    write_array(path, array)
 
 
 def load_array(path: Path) -> NDArray[Any]:

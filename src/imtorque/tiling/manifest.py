@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
-from imtorque.io.atomic import write_text
+from imtorque.io.atomic import remove_leftovers, write_text
 from imtorque.tiling.job import forget_work
+
+ZARR_PARTIAL = re.compile(r".+\.[0-9a-f]{32}\.partial")  # format: what zarr writes to before it renames
 
 
 def begin(out: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
@@ -18,6 +21,8 @@ def begin(out: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
     """
     given = json.loads(json.dumps(settings))
     noted = out / "settings.json"
+    if out.is_dir():
+        remove_leftovers(out)
     if noted.exists():
         for name, now, then in _differences(given, _read(noted)):
             raise ValueError(f"{out}: {name} was {then} when this was begun, got {now}; give another folder")
@@ -44,7 +49,10 @@ def begin(out: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def end(out: Path, summary: dict[str, Any]) -> None:
-    """Note that all is done, what was found, and what files hold it."""
+    """Note that all is done, what was found, and what files hold it; remove chunks that a killed run had begun."""
+    for path in out.glob("maps.zarr/**/*.partial"):
+        if ZARR_PARTIAL.fullmatch(path.name):
+            path.unlink(missing_ok=True)
     write_text(out / "results.json", json.dumps({**summary, "files": _files(out)}, indent=1) + "\n")
 
 
