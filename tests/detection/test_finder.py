@@ -292,6 +292,12 @@ def test_a_finder_bears_noise_that_none_of_its_images_has(finder):
     assert finder.score([noisy], [NEW_BOXES]) > 0.8
 
 
+def test_the_least_score_can_be_set_whatever_it_was(finder):
+    assert_array_equal(finder.with_threshold(0.0).with_threshold(0.7).best_params_.threshold, 0.7)
+    same = finder.with_threshold(finder.best_params_.threshold)
+    assert_array_equal(same.predict(NEW).score, finder.predict(NEW).score)
+
+
 def test_few_objects_do_not_move_the_threshold_far():
     lowest, highest = min(training.SCORE_THRESHOLDS), max(training.SCORE_THRESHOLDS)
     for images in (1, 4):

@@ -240,7 +240,8 @@ class ObjectFinder:
     def with_threshold(self, threshold: float) -> ObjectFinder:
         """Return the finder with another least score of what it takes for objects."""
         other = copy.copy(self)
-        cost = self.best_params_.cost * threshold / self.best_params_.threshold
+        own = self.best_params_.threshold  # 0 where nothing was learned from that is no object
+        cost = self.best_params_.cost * (threshold / own if own else 1)
         other.best_params_ = replace(self.best_params_, threshold=threshold, cost=cost)
         return other
 
