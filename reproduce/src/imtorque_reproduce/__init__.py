@@ -38,6 +38,7 @@ EXPERIMENTS = {
         "figure_ground.factorial", "the paper's torque cue for a fixated object, frozen readings", lists=FIGURES
     ),
     "hidden-objects": Experiment("patterns.hidden", "objects seen by depth and motion alone", draws=True),
+    "network": Experiment("network.experiment", "the network that finds boundaries"),
     "nuclei": Experiment("nuclei.experiment", "nuclei in drawn volumes", draws=True),
     "objects": Experiment("objects.experiment", "masks without a click", lists=OBJECTS),
     "ownership": Experiment("ownership.experiment", "border ownership", lists=FIGURES),

@@ -79,7 +79,7 @@ def run(request: Request) -> Report:
         split=request.split or SPLIT,
         images=len(records),
         settings=settings,
-        rows=_with_covering(table.rows(), [regions for _, regions in found]),
+        rows=with_covering(table.rows(), [regions for _, regions in found]),
         notes=["covering: of the regions at the one best threshold for all images, and at each image's own."]
         + ([] if TOKENS in shown else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
         plots={
@@ -89,7 +89,7 @@ def run(request: Request) -> Report:
     )
 
 
-def _with_covering(rows: list[dict[str, Any]], found: Sequence[Regions]) -> list[dict[str, Any]]:
+def with_covering(rows: list[dict[str, Any]], found: Sequence[Regions]) -> list[dict[str, Any]]:
     """Add to the rows of closed contours how well their regions cover those that people drew."""
     for row in (row for row in rows if row["method"] in found[0]):
         summary = evaluation.summarise_regions([regions[row["method"]] for regions in found])

@@ -1,0 +1,1 @@
+"""The network that finds boundaries: its own boundaries and closed contours."""
