@@ -13,6 +13,7 @@ from imtorque.synthetic import scene, texture
 from imtorque_reproduce import Experiment, report
 from imtorque_reproduce.boundary import factorial
 from imtorque_reproduce.factorial import read_frozen
+from random_network import random_network
 
 SHAPE = (48, 64)
 KEYS = [
@@ -168,6 +169,20 @@ def test_detectors_have_a_row_for_sketch_tokens_once_these_are_trained(tmp_path,
     run("reproduce", "boundary", "--data", tmp_path, "--out", tmp_path / "second", "--jobs", 1, *quick)
     _, methods = check_form(tmp_path / "second", "boundary")
     assert {"sketch-tokens", "sketch-tokens+torque-unlearned"} <= set(methods)
+
+
+def test_the_network_is_scored_with_its_closed_contours(tmp_path, monkeypatch):
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
+    write_berkeley(tmp_path / "bsds500", ["val"], ucm=False)
+    arguments = ("reproduce", "network", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1, "--limit", 1)
+    assert "network must be trained first" in run(*arguments, status=1).output
+    (tmp_path / "cache").mkdir()
+    random_network(0).save(tmp_path / "cache" / "network.npz")
+    run(*arguments, "--set", "matching=cardinality")
+    found, methods = check_form(tmp_path / "out", "network")
+    assert methods == ["network", "network-ucm"]
+    assert 0 < found["rows"][1]["covering"] <= 1
+    assert found["settings"]["network"]["settings"]["context"] == "torque"
 
 
 def test_detectors_learn_from_a_number_of_images(tmp_path):
