@@ -266,7 +266,7 @@ def test_not_a_number_is_refused_by_its_tile(tmp_path):
 def test_processes_of_this_machine_do_the_same(tmp_path):
     told = []
     found = process_image(
-        drawn_image(), tmp_path / "out", SIZES, tile=64, jobs=2, progress=lambda *state: told.append(state)
+        drawn_image(), tmp_path / "out", SIZES, ALL, tile=64, jobs=2, progress=lambda *state: told.append(state)
     )
     compare(tmp_path / "out", drawn_image(), SIZES)
     assert told[-1][1:] == (4, 4)
