@@ -76,7 +76,7 @@ def count_coins(page: Page) -> None:
         }""",
         COINS,
     )
-    page.locator("#count-facts", has_text="again").wait_for(timeout=120_000)
+    page.locator("#count-number", has_text="24 objects").wait_for(timeout=120_000)
 
 
 def compress(screenshot: bytes) -> bytes:

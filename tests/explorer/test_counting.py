@@ -319,3 +319,61 @@ def test_by_keys_objects_are_marked_at_the_cross(tab):
     tab.page.evaluate("import('/page/page.js').then(({ store }) => store.set({ y: 24, x: 24 }))")
     tab.page.locator("#canvas").press("Enter")
     assert tab.wait().page.evaluate("import('/page/page.js').then(({ state }) => state.annotations.length)") == 1
+
+
+def test_a_pinch_zooms_and_marks_nothing(browser, address):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    phone = Tab(context.new_page(), address).open("#image=sample:disc&tool=count&tab=count")
+    session = context.new_cdp_session(phone.page)
+
+    def touch(kind, *places):
+        points = [dict(zip("xy", phone.on_screen(*place), strict=True), id=k) for k, place in enumerate(places)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", (80, 110))
+    touch("touchStart", (80, 110), (80, 130))
+    touch("touchMove", (80, 100), (80, 140))
+    touch("touchEnd")
+    state = "({ page, state }) => [page.stage.zoom, state.annotations.length]"
+    zoomed, marks = phone.wait().page.evaluate(f"import('/page/page.js').then({state})")
+    assert (zoomed > 1.5, marks) == (True, 0)
+    context.close()
+
+
+def test_several_files_are_gone_through_and_saved_in_one_table(tab, tmp_path):
+    for name, missing in (("a.png", ()), ("b.png", (1, 6, 11))):
+        (tmp_path / name).write_bytes(file_bytes(discs(missing)))
+    tab.open("#tool=count&tab=count")
+    tab.page.set_input_files("#file", [tmp_path / "a.png", tmp_path / "b.png"])
+    tab.shows("#image option:checked", "a.png").wait()
+    for y, x in ((24, 24), (60, 60), (96, 96)):
+        tab.drag((y, x), (y, x + 10))
+    tab.page.fill("#pixelSize", "0.5")
+    tab.page.locator("#pixelSize").blur()
+    tab.wait().page.click("#count-list li:nth-child(2) button")
+    tab.shows("#image option:checked", "b.png").wait()
+    assert tab.page.inner_text("#count-number") == "9 objects"
+    assert [text.split() for text in tab.page.locator("#count-list button").all_inner_texts()] == [
+        ["a.png", "12"],
+        ["b.png", "9"],
+    ]
+    with tab.page.expect_download() as download:
+        tab.page.click("#save-table")
+    with open(download.value.path(), newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["image"] for row in rows] == ["a.png"] * 12 + ["b.png"] * 9
+    assert all(float(row["diameter_um"]) == pytest.approx(float(row["diameter"]) / 2, rel=1e-5) for row in rows)
+
+
+def test_a_click_on_a_mark_takes_it_back_and_the_pointer_names_the_object(tab):
+    tab.open("#tool=count&tab=count").drop(file_bytes(discs()), "discs.png")
+    for y, x in ((24, 24), (60, 60), (96, 96)):
+        tab.drag((y, x), (y, x + 10))
+    tab.page.mouse.move(*tab.on_screen(24, 132))
+    tab.page.locator("#under-torque", has_text="across").wait_for()
+    count = "({ state }) => state.annotations.length"
+    tab.click(60, 60)
+    assert tab.page.evaluate(f"import('/page/page.js').then({count})") == 2
+    with tab.page.expect_download() as download:
+        tab.page.click("#panel-count .save-image")
+    assert Image.open(download.value.path()).size == (160, 120)

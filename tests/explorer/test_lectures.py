@@ -26,7 +26,7 @@ def test_p_gives_the_image_and_one_dial_the_screen(tab, width, height):
     assert dial["height"] > 0.17 * height
     assert box(tab, "#leave")["x"] >= image["x"] + image["width"]
     assert tab.page.evaluate("parseFloat(getComputedStyle(document.getElementById('torque')).fontSize)") > 0.05 * height
-    assert not tab.page.locator("#curve, #bar, .tabs, header > :not(h1)").locator("visible=true").count()
+    assert not tab.page.locator("#bar, .tabs, header > :not(h1)").locator("visible=true").count()
     assert tab.page.evaluate("document.documentElement.scrollHeight") <= height
     tab.page.locator("#canvas").press("Shift+ArrowLeft")
     assert tab.wait().torque == library_torque(imtorque.datasets.sample("shapes"), tab.place)
@@ -101,10 +101,8 @@ def test_the_image_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
     before = tab.place
     at = tab.on_screen(98, 119)
     tab.page.mouse.move(*at)
-    tab.page.keyboard.down("Control")
     for _ in range(6):
         tab.page.mouse.wheel(0, -60)
-    tab.page.keyboard.up("Control")
     tab.page.wait_for_function("import('/page/page.js').then(({ page }) => page.stage.zoom > 3)")
     assert tab.on_screen(98, 119) == pytest.approx(at, abs=8)  # events come in whole pixels
     assert tab.wait().place == before
@@ -160,6 +158,7 @@ def test_one_step_follows_the_other_until_they_are_held(tab):
     tab.page.clock.pause_at(LATER)
     tab.page.click("#play")
     tab.page.get_by_label("Pause").wait_for()
+    tab.page.check("#step-auto")
     for title in ("2/5 Texture cancels", "3/5 A hole turns back"):
         tab.page.clock.run_for(9_500)
         tab.page.clock.run_for(3_000)
@@ -210,3 +209,95 @@ def test_a_lecture_goes_by_keys_alone(tab):
     assert size_after(tab, 1_000) == paused
     tab.page.keyboard.press("Escape")
     tab.page.locator("header").wait_for()
+
+
+@pytest.mark.parametrize("pattern", ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"])
+@pytest.mark.parametrize(
+    "others", ["", "&alpha=0.5", "&patch=disk&alpha=3", "&polarity=free", "&polarity=free&patch=disk&alpha=1"]
+)
+def test_the_formula_is_right_for_every_setting(tab, pattern, others):
+    tab.open(f"#image=sample:hopper&y=120&x=100&size=101&pattern={pattern}{others}")
+    shown = {
+        name: tab.page.inner_text(f"#{name}").replace("−", "-").replace(",", "")
+        for name in ("formula-divisor", "formula-sum")
+    }
+    disk = "disk" in others
+    edges = imtorque.detect_edges(imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2))
+    y, x = np.indices(edges.shape)
+    ry, rx, fy, fx = y - 120, x - 100, edges.fy.astype(float), edges.fx.astype(float)
+    inside = rx**2 + ry**2 <= 50**2 if disk else np.maximum(abs(rx), abs(ry)) <= 50
+    # The text of the sum, as Python.
+    text = shown["formula-sum"].removeprefix("Σ ")
+    for sign, code in (
+        ("rₓFₓ", "(rx*fx)"), ("rᵧFᵧ", "(ry*fy)"), ("rₓFᵧ", "(rx*fy)"), ("rᵧFₓ", "(ry*fx)"),
+        ("r × F", "cross"), ("r · F", "dot"),
+        ("²", "**2"), ("√2", "2**.5"), ("2 (", "2*("), (") (", ")*("),
+    ):  # fmt: skip
+        text = text.replace(sign, code)
+    names = {"rx": rx, "ry": ry, "fx": fx, "fy": fy, "cross": rx * fy - ry * fx, "dot": rx * fx + ry * fy}
+    total = float(np.sum(eval(text, names)[inside]))
+    half = 50.0 if disk else 50.5
+    divisor = (
+        shown["formula-divisor"]
+        .removeprefix("1 / ")
+        .replace("^", "**")
+        .replace("|P|", "*area")
+        .replace("π", "*pi")
+        .replace(" h", "*h")
+    )
+    given = {"area": np.pi * 50**2 if disk else 101**2, "h": half, "pi": np.pi}
+    assert total / eval(divisor, given) == pytest.approx(tab.torque, abs=2e-3 * (1 + abs(tab.torque)))
+    assert float(tab.page.inner_text("#term-area").replace(",", "")) == pytest.approx(
+        eval(divisor, given) / 2, rel=2e-3, abs=0.06
+    )
+
+
+def test_steps_give_back_the_work_they_interrupted(tab):
+    tab.open("#image=sample:shapes&tool=cut&tab=cut").click(98, 119)
+    tab.rest()
+    before = tab.page.evaluate("location.hash")
+    tab.page.click("#play")
+    tab.shows("#step-title", "1/5 A patch grows over a disc").wait()
+    tab.page.click("#step-end")
+    tab.rest()
+    assert tab.page.evaluate("location.hash") == before
+    assert "pixels" in tab.page.inner_text("#figure-facts")
+    assert tab.page.locator("#forward").is_disabled()
+
+
+def test_a_lecturers_own_steps_are_read_from_a_text(tab, tmp_path):
+    first = "A small disc\n#image=sample:disc&y=80&x=120&size=41\nsize 41 to 91\nIt grows."
+    text = f"{first}\n\nA hole\n#image=sample:hole\nSee."
+    (tmp_path / "mine.txt").write_text(text)
+    tab.open()
+    tab.page.set_input_files("#file", tmp_path / "mine.txt")
+    tab.shows("#step-title", "1/2 A small disc")
+    assert tab.page.inner_text("#step-text") == "It grows."
+    tab.page.click("#step-on")
+    tab.shows("#step-title", "2/2 A hole")
+
+
+SCREENS = [(390, 844), (844, 390), (1024, 768), (1280, 720), (1440, 900)]
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_nothing_is_cut_off_on_any_screen(browser, address, width, height):
+    context = browser.new_context(viewport={"width": width, "height": height})
+    tab = Tab(context.new_page(), address)
+    for state in (
+        "",
+        "#tool=extrema&tab=extrema",
+        "#tool=cut&tab=cut",
+        "#tool=count&tab=count",
+        "#image=sketch",
+        "#tab=settings",
+    ):
+        tab.page.goto("about:blank")
+        tab.open(state)
+        both = "[document.documentElement, document.getElementById('bar')]"
+        wide = f"() => {both}.map((one) => one.scrollWidth - one.clientWidth)"
+        assert tab.page.evaluate(wide) == [0, 0], state
+        seen = "#count-facts" if "count" in state else "#figure-facts" if "cut" in state else "#dial"
+        assert box(tab, seen)["y"] < height - 20, state
+    assert tab.complaints == []
+    context.close()

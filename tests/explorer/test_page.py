@@ -35,7 +35,9 @@ def test_the_patch_is_dragged_resized_and_moved_by_keys(tab):
     assert tab.torque == library_torque(image, tab.place)
     tab.click(140, 200)  # outside the patch: it comes
     assert tab.place == (140, 200, 67)
+    tab.page.keyboard.down("Shift")
     tab.page.mouse.wheel(0, -100)
+    tab.page.keyboard.up("Shift")
     tab.shows("#size-out", "size 69")
     for key in ("ArrowLeft", "ArrowUp", "Shift+ArrowUp", "-", "-", "+"):
         tab.page.keyboard.press(key)
@@ -451,7 +453,7 @@ def test_every_control_is_reached_by_the_tab_key_and_has_a_name(tab):
     assert all(label for _, label in reached)
 
 
-def test_on_a_phone_a_finger_moves_the_patch_and_two_resize_it(browser, address):
+def test_on_a_phone_a_finger_moves_the_patch_and_two_zoom(browser, address):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     phone = Tab(context.new_page(), address).open("#image=sample:disc&y=80&x=120&size=41")
     session = context.new_cdp_session(phone.page)
@@ -468,9 +470,9 @@ def test_on_a_phone_a_finger_moves_the_patch_and_two_resize_it(browser, address)
     touch("touchStart", (70, 95), (70, 105))
     touch("touchMove", (70, 90), (70, 110))
     touch("touchEnd")
-    y, x, size = phone.wait().place
-    assert (y, x) == (70, 100)
-    assert 75 <= size <= 87  # twice as far apart, in whole pixels of the screen
+    assert phone.wait().place == (70, 100, 41)
+    zoomed = phone.page.evaluate("import('/page/page.js').then(({ page }) => page.stage.zoom)")
+    assert 1.6 <= zoomed <= 2.4  # twice as far apart, in whole pixels of the screen
     assert phone.torque == library_torque(imtorque.datasets.sample("disc"), phone.place)
     assert phone.complaints == []
     context.close()

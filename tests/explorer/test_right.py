@@ -186,11 +186,15 @@ def test_the_needle_stays_on_its_scale_beyond_the_sizes_of_the_maps(tab):
 
 def test_a_trackpad_turns_the_wheel_by_pixels(tab):
     tab.open()
-    tab.page.evaluate("window.turned = 0; addEventListener('wheel', (event) => { turned += event.deltaY; })")
+    tab.page.evaluate(
+        "window.turned = 0; addEventListener('wheel', (event) => { turned += event.deltaX + event.deltaY; })"
+    )
     tab.page.mouse.move(*tab.on_screen(98, 119))
+    tab.page.keyboard.down("Shift")
     for _ in range(30):
         tab.page.mouse.wheel(0, -2)
     tab.page.wait_for_function("turned <= -60")
+    tab.page.keyboard.up("Shift")
     assert 67 <= tab.wait().place[2] <= 71
 
 

@@ -1,7 +1,7 @@
 // The patch: each edge's force in it, and which way together they turn it.
 
-const PLUS = "#ff5a47";
-const MINUS = "#3f9dff";
+export const PLUS = "#ff5a47";
+export const MINUS = "#3f9dff";
 export const DARK = "rgba(8, 12, 18, .75)"; // around everything that is drawn over an image
 
 export function paintPatch(stage, { field, patch, torque, limit }, dim) {
@@ -132,4 +132,22 @@ export function paintLever(stage, { field, patch, lever }) {
   c.beginPath();
   c.arc(...tip, 5, 0, 2 * Math.PI);
   c.fill();
+}
+
+// What to do with the patch, until it was done.
+export function paintHint(stage, { y, x, size }) {
+  const { context: c, scale } = stage;
+  const text = "drag me";
+  c.font = "600 14px system-ui, sans-serif";
+  const half = c.measureText(text).width / 2 + 9;
+  const cx = stage.left + (x + 0.5) * scale;
+  const cy = Math.max(stage.top + 16, stage.top + (y + 0.5 - size / 2) * scale - 16);
+  c.beginPath();
+  c.roundRect(cx - half, cy - 12, 2 * half, 24, 12);
+  c.fillStyle = "#fff";
+  c.fill();
+  c.fillStyle = "#0b0f14";
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  c.fillText(text, cx, cy + 1);
 }

@@ -21,8 +21,9 @@ const NOTCH = 40; // pixels; convention
 function wheelCounter() {
   let travel = 0;
   let last = 0;
-  return ({ deltaY, deltaMode, timeStamp }) => {
-    const pixels = deltaMode === 0 ? deltaY : NOTCH * Math.sign(deltaY);
+  return ({ deltaX, deltaY, deltaMode, timeStamp }) => {
+    const delta = deltaY || deltaX; // with Shift some browsers turn the wheel sideways
+    const pixels = deltaMode === 0 ? delta : NOTCH * Math.sign(delta);
     if (timeStamp - last > 400 || Math.sign(pixels) !== Math.sign(travel)) travel = 0;
     last = timeStamp;
     travel += clamp(pixels, -NOTCH, NOTCH);
@@ -39,16 +40,12 @@ export function bindGestures(stage, actions) {
   const { canvas } = stage;
   const pointers = new Map();
   let drag = null;
-  let pinch = null;
+  let pinch = false;
   const wheelSteps = wheelCounter();
 
   const isOnPatch = (place) => {
     const { y, x, size } = actions.patch();
     return Math.max(Math.abs(place.x - x), Math.abs(place.y - y)) <= size / 2;
-  };
-  const spread = () => {
-    const [a, b] = [...pointers.values()];
-    return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
   };
   const move = (change) => actions.setPatch(clampPatch({ ...actions.patch(), ...change }, actions.image()));
 
@@ -58,11 +55,13 @@ export function bindGestures(stage, actions) {
     canvas.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, event);
     const place = stage.pixelAt(event);
-    if (pointers.size === 2 && actions.tool() === "patch") {
-      pinch = { spread: spread(), size: actions.patch().size };
+    if (pointers.size === 2) { // zoom.js zooms
+      pinch = true;
       drag = null;
+      actions.previewAnnotation(null);
       return;
     }
+    if (pinch) return;
     if (actions.tool() === "draw") {
       actions.stroke("begin", place);
       drag = {};
@@ -81,8 +80,7 @@ export function bindGestures(stage, actions) {
     canvas.classList.toggle("marker", actions.tool() === "extrema" && stage.markerAt(event, actions.extrema()) !== null);
     if (!pointers.has(event.pointerId)) return;
     pointers.set(event.pointerId, event);
-    if (pinch && pointers.size === 2) move({ size: (pinch.size * spread()) / Math.max(1, pinch.spread) });
-    else if (drag && actions.tool() === "draw") actions.stroke("to", place);
+    if (drag && actions.tool() === "draw") actions.stroke("to", place);
     else if (drag && actions.tool() === "count") actions.previewAnnotation(draggedAnnotation(drag, event, place));
     else if (drag && actions.tool() === "patch") move({ y: place.y + drag.dy, x: place.x + drag.dx });
   });
@@ -93,10 +91,11 @@ export function bindGestures(stage, actions) {
       if (actions.tool() === "extrema") actions.choose(stage.markerAt(event, actions.extrema()));
       if (actions.tool() === "count" && drag && !(isClick(drag, event) && actions.removeMark(drag.from))) within(drag.from, (at) => actions.annotate({ ...at, ...draggedAnnotation(drag, event, stage.pixelAt(event)), ...at }));
       if (actions.tool() === "cut") cutAt(stage.pixelAt(event), event);
+      if (actions.tool() === "draw" && drag) actions.stroke("end", stage.pixelAt(event));
     }
     drag = null;
     actions.previewAnnotation(null);
-    if (!pointers.size) pinch = null;
+    if (!pointers.size) pinch = false;
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
@@ -123,11 +122,19 @@ export function bindGestures(stage, actions) {
   });
 
   canvas.addEventListener("wheel", (event) => {
-    if (!actions.image() || event.ctrlKey || !["patch", "draw"].includes(actions.tool())) return;
+    if (!actions.image() || !event.shiftKey || !["patch", "draw"].includes(actions.tool())) return;
     event.preventDefault();
     const steps = wheelSteps(event);
     if (steps) move({ size: stepSize(actions.patch().size, -steps) });
   }, { passive: false });
+
+  // Keys work before the image was clicked, too.
+  const OWN_KEYS = /^(Arrow\w+|Home|Enter|[+=_zZ0-])$/;
+  window.addEventListener("keydown", (event) => {
+    if (event.target !== document.body || event.ctrlKey || event.metaKey || !OWN_KEYS.test(event.key)) return;
+    canvas.focus({ preventScroll: true });
+    if (!canvas.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
+  });
 
   const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   canvas.addEventListener("keydown", (event) => {

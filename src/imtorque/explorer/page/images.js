@@ -5,6 +5,7 @@ import { StoredImage } from "./server.js";
 import { cancelRequests, isViewIdle, requestCount, requestFigure, requestView, setBusy } from "./api.js";
 import { refresh } from "./render.js";
 import { AROUND_RING, Sketch } from "./sketch.js";
+import { openSteps } from "./steps.js";
 
 const SKETCH_NAME = "sketch.png";
 export const sketch = new Sketch(uploadSketch);
@@ -126,6 +127,8 @@ const openEntry = (entry, options = {}) =>
 export function openFiles(list) {
   const mebibytes = (bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`;
   const given = [...list];
+  const steps = given.find(({ name }) => /\.txt$/i.test(name));
+  if (steps) return steps.text().then(openSteps).catch((error) => toast(error.message));
   const tooLarge = given.find(({ size }) => size > serverInfo.max_bytes);
   if (tooLarge) toast(`${tooLarge.name}: an image must have at most ${mebibytes(serverInfo.max_bytes)}, got ${mebibytes(tooLarge.size)}.`);
   const fit = given.filter(({ size }) => size <= serverInfo.max_bytes);

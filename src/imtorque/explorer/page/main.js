@@ -47,7 +47,10 @@ store.on((changed) => {
 
 // ---- the image -----------------------------------------------------------------------------------------------
 
-const setPatch = (patch) => store.set(patch);
+function setPatch(patch) {
+  page.isTouched = true;
+  store.set(patch);
+}
 
 // The patch is resized where it is seen.
 function setSize(size) {
@@ -79,7 +82,10 @@ bindGestures(page.stage, {
   tool: () => state.tool,
   image: () => page.image,
   extrema: () => page.view?.head.extrema ?? [],
-  stroke: (kind, place) => sketch[kind](place, Number($("pen").value), $("eraser").checked),
+  stroke: (kind, place) => {
+    const drawn = sketch[kind](place, Number($("pen").value), $("eraser").checked);
+    if (drawn) store.set(clampPatch(drawn, page.image)); // the patch goes to what was drawn
+  },
 });
 for (const kind of ["focus", "blur"]) $("canvas").addEventListener(kind, refresh);
 
@@ -106,10 +112,11 @@ $("larger").addEventListener("click", () => setSize(stepSize(state.size, 1)));
 // ---- the controls ----------------------------------------------------------------------------------------------
 
 $("image").addEventListener("change", () => openNamed($("image").value));
+$("sketch-open").addEventListener("click", () => openNamed("sketch"));
 $("before").addEventListener("click", () => openNeighbour(-1));
 $("after").addEventListener("click", () => openNeighbour(1));
 window.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range]), select, textarea")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range], [type=checkbox], [type=radio]), select, textarea")) return;
   if (event.key === "n") openNeighbour(1);
   else if (event.key === "N") openNeighbour(-1);
 });

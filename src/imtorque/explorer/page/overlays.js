@@ -1,15 +1,12 @@
 // Overlays on the image besides the patch: extrema, the edges that contribute to one, the figure cut out.
 
-import { DARK } from "./forces.js";
-
-const MAXIMUM = "#ffd92f"; // the library's colours of extrema
-const MINIMUM = "#33e08a";
+import { DARK, MINUS, PLUS } from "./forces.js";
 
 export function paintExtremum(stage, { extrema, number, kind }, k) {
   const { context: c, scale } = stage;
   const { y, x, size, value } = extrema[k];
   const chosen = number === k + 1;
-  const colour = value > 0 ? MAXIMUM : MINIMUM;
+  const colour = value > 0 ? PLUS : MINUS;
   if (number && !chosen) c.globalAlpha = 0.55;
   for (const [width, style] of [[chosen ? 5 : 4, DARK], [chosen ? 3 : 1.8, colour]]) {
     c.beginPath();

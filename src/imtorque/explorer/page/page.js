@@ -18,6 +18,9 @@ export const page = {
   draggedAnnotation: null, // the annotation whose size is being dragged
   isSketch: false, // whether the image is the sketch pad
   sketchChanged: false, // whether the sketch has changed since it was sent
+  isTouched: false, // whether the patch was moved: until then it says that it can be
+  stepStates: [], // states of the step that plays, which the dial must hold
+  stepLimit: 0,
   isInterrupted: false, // whether steps play, which are restored from and not recorded
   replaceHistory: true, // whether changes are the page's own and replace the present step of the history
   lever: null, // the index of the edge under the pointer

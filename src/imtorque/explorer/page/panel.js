@@ -169,7 +169,7 @@ export class Panel {
     for (const radio of document.querySelectorAll("[name=tool]")) radio.checked = radio.value === values.tool;
     $("size-tool").hidden = ["cut", "count", "draw"].includes(values.tool);
     $("count-tool").hidden = values.tool !== "count";
-    $("hint").textContent = values.tool === "extrema" ? "click a marker · arrow keys go from one to the next" : "drag to move · scroll to resize";
+    $("hint").textContent = values.tool === "extrema" ? "click a marker · arrow keys go from one to the next" : "drag to move · Shift and wheel to resize";
     for (const id of ["smaller", "larger"]) $(id).disabled = values.tool === "extrema"; // no patch is shown
     $("cut-tool").hidden = values.tool !== "cut";
     $("sketch-tool").hidden = values.tool !== "draw";

@@ -28,6 +28,7 @@ const isTextField = (target) => target.closest?.("input:not([type=range], [type=
 window.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTextField(event.target) || document.querySelector("dialog[open]")) return;
   if (event.key === "p" || event.key === "P") toggle();
+  else if (event.key === "f" || event.key === "F") (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.());
   else if (event.key === "?") openHelp();
   else if (event.key === "Escape" && state.present && state.tool !== "extrema") toggle();
   else return;

@@ -26,16 +26,27 @@ function isStale() {
   return cut || count || page.sketchChanged || view.image !== image || view.settings !== String(settingsQuery(state));
 }
 
+// The torque that the dial must hold over the whole of a step that plays, so that its scale stands still.
+function stepLimit({ field }) {
+  if (!page.isInterrupted) return 0;
+  const torques = page.stepStates.map((values) => Math.abs(patchTorque(field, { ...state, ...values })));
+  page.stepLimit = Math.max(page.stepLimit, ...torques.map((torque) => roundUp(torque || 1e-3)));
+  page.stepStates = [];
+  return page.stepLimit;
+}
+
 export function refresh() {
   const { view, stage } = page;
   if (!view || state.y === null) return stage?.draw({ layers: {}, extrema: [] });
   const { head, field } = view;
+  $("zoom-out").disabled = $("zoom-fit").disabled = stage.zoom === 1;
+  $("zoom-fit").textContent = `${stage.zoom.toFixed(1)} ×`;
   document.body.classList.remove("loading");
   showSaving();
   document.body.classList.toggle("stale", isStale());
   const torque = patchTorque(field, state);
   const usual = page.isSketch ? SKETCH_LIMIT : roundUp(head.limit || 1);
-  const limit = Math.max(usual, roundUp(Math.abs(torque) || 1e-3)); // a patch beyond the sizes of the maps may have more
+  const limit = Math.max(usual, stepLimit(view), roundUp(Math.abs(torque) || 1e-3)); // a patch beyond the sizes of the maps may have more
   const patch = { y: state.y, x: state.x, size: state.size, patch: state.patch };
   const extrema = state.tool === "extrema";
   const cut = state.tool === "cut";
@@ -49,6 +60,7 @@ export function refresh() {
     figure: cut ? page.figure : null,
     lever: page.lever,
     count: count ? { objects: page.objects, annotations: state.annotations, dragged: page.draggedAnnotation } : null,
+    hint: !page.isTouched && !page.isInterrupted && !state.present,
     cursor: (cut || count) && document.activeElement === $("canvas") ? patch : null,
   });
   const text = `${torque < 0 ? "−" : torque > 0 ? "+" : ""}${Math.abs(torque).toFixed(4)}`;

@@ -44,6 +44,7 @@ export class Sketch {
   // Start a stroke; `to` continues it.
   begin(place, pen, erase) {
     this.last = place;
+    this.stroke = [];
     this.to(place, pen, erase);
   }
 
@@ -57,7 +58,16 @@ export class Sketch {
     c.lineTo(place.x + 0.5, place.y + 0.5001);
     c.stroke();
     this.last = place;
+    this.stroke.push(place);
     this.onChange();
+  }
+
+  // The patch around the stroke that ends, null after an eraser.
+  end(place, pen, erase) {
+    if (erase) return null;
+    const [ys, xs] = ["y", "x"].map((key) => this.stroke.map((at) => at[key]));
+    const [top, bottom, left, right] = [Math.min(...ys), Math.max(...ys), Math.min(...xs), Math.max(...xs)];
+    return { y: (top + bottom) / 2, x: (left + right) / 2, size: Math.max(bottom - top, right - left) + pen + 10 };
   }
 
   file() { return this.canvas.convertToBlob({ type: "image/png" }); }

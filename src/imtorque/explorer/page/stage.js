@@ -1,7 +1,7 @@
 // The image and its layers on the screen; what is drawn over them is in forces.js and overlays.js.
 
 import { paintCount } from "./counting.js";
-import { paintLever, paintPatch } from "./forces.js";
+import { paintHint, paintLever, paintPatch } from "./forces.js";
 import { paintContribution, paintCursor, paintExtremum, paintFigure } from "./overlays.js";
 
 const MAP_LAYERS = ["value", "scale", "saliency"]; // whose colours have a meaning
@@ -137,6 +137,7 @@ export class Stage {
     if (scene.moments) paintContribution(this, scene.field, scene.moments);
     if (scene.patch && scene.field) paintPatch(this, scene, scene.dim ?? (coloured ? 0.14 : 0.28));
     if (scene.patch && scene.lever !== null) paintLever(this, scene);
+    if (scene.patch && scene.hint) paintHint(this, scene.patch);
     for (let k = scene.extrema.length - 1; k >= 0; k--) paintExtremum(this, scene, k);
     if (scene.cursor) paintCursor(this, scene.cursor);
     c.restore();

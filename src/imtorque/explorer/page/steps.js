@@ -1,15 +1,15 @@
-// A lecture in steps that play by themselves and can be paused.
+// A lecture in steps, gone through by hand or, on demand, by themselves.
 
 import { $, announce, page, state, store } from "./page.js";
 import { openNamed } from "./images.js";
-import { DEFAULTS } from "./state.js";
+import { DEFAULTS, readAddress } from "./state.js";
 
 const middle = { y: 80, x: 120 };
 const odd = (value) => 2 * Math.round((value - 1) / 2) + 1;
 const interpolate = (from, to, share) => from + (to - from) * share;
 
 // play(progress): the state as the step runs from 0 to 1.
-const STEPS = [
+let steps = [
   { title: "A patch grows over a disc", image: "sample:disc", start: { ...middle, size: 41, largest: 131 }, seconds: 9,
     text: "Every force of a closed outline turns the patch the same way. Torque is strongest where the disc just fits, and falls as the patch grows on: it is divided by the area.",
     play: (t) => ({ size: odd(interpolate(41, 131, t)) }) },
@@ -41,8 +41,8 @@ function showPlayer() {
   $("player").hidden = !on;
   $("play").setAttribute("aria-pressed", on);
   if (!on) return;
-  const { title, text } = STEPS[number];
-  $("step-title").textContent = `${number + 1}/${STEPS.length} ${title}`;
+  const { title, text } = steps[number];
+  $("step-title").textContent = `${number + 1}/${steps.length} ${title}`;
   $("step-text").textContent = text;
   $("step-pause").textContent = paused ? "▶" : "❚❚";
   $("step-pause").setAttribute("aria-label", paused ? "Go on" : "Pause");
@@ -53,10 +53,12 @@ async function startStep(which) {
   clearTimeout(nextTimer);
   interrupted ??= { ...state };
   page.isInterrupted = true;
-  number = (which + STEPS.length) % STEPS.length;
+  number = (which + steps.length) % steps.length;
   progress = 0;
   paused = true;
-  const { image, start, title, text } = STEPS[number];
+  const { image, start, title, text } = steps[number];
+  page.stepLimit = 0;
+  page.stepStates = Array.from({ length: 33 }, (_, k) => steps[number].play(k / 32));
   const target = { ...DEFAULTS, ...start, image, tab: state.tab, present: state.present };
   autoplay = true;
   const mine = number; // another step may be chosen while the image loads
@@ -97,13 +99,13 @@ store.on((changed) => { if (changed.has("present") && !state.present && number !
 
 function frame(now) {
   if (paused || number === null) return;
-  const { seconds, play } = STEPS[number];
+  const { seconds, play } = steps[number];
   progress = Math.min(1, progress + Math.max(0, now - lastFrame) / (1000 * seconds));
   lastFrame = now;
   store.set(play(progress));
   $("step-bar").style.width = `${100 * progress}%`;
   if (progress < 1) requestAnimationFrame(frame);
-  else if (number < STEPS.length - 1) nextTimer = setTimeout(() => startStep(number + 1), STEP_GAP);
+  else if (number < steps.length - 1 && $("step-auto").checked) nextTimer = setTimeout(() => startStep(number + 1), STEP_GAP);
   else pause();
 }
 
@@ -118,8 +120,28 @@ window.addEventListener("keydown", (event) => { // PageUp and PageDown are what 
   if (number === null && !state.present) return;
   if (event.target.closest?.("#curve, dialog")) return;
   if (event.key === "PageDown") startStep(number === null ? 0 : number + 1);
-  else if (event.key === "PageUp") startStep(number === null ? STEPS.length - 1 : number - 1);
+  else if (event.key === "PageUp") startStep(number === null ? steps.length - 1 : number - 1);
   else if (event.key === " " && number !== null && event.target === document.body) (paused ? resume : pause)();
   else return;
   event.preventDefault();
 });
+
+// A lecturer's own steps, from a text: for each, apart by empty lines, its title, the part of an address from # on, where wanted a
+// line such as "size 41 to 131" that plays, and what is to be said.
+const MOTION = /^(size|x|y|alpha|sigma) ([\d.]+) to ([\d.]+)$/;
+function readSteps(text) {
+  return text.trim().split(/\n\s*\n/).map((block) => {
+    const [title, address = "", ...rest] = block.split("\n").map((line) => line.trim());
+    if (!address.startsWith("#")) throw new Error(`Each step must have a title and, below it, the address from # on, got ${title}`);
+    const { image, ...start } = readAddress(address);
+    const [, key, from, to] = MOTION.exec(rest[0] ?? "") ?? [];
+    const value = (t) => interpolate(Number(from), Number(to), t);
+    const play = (t) => (key ? { [key]: key === "size" ? odd(value(t)) : ["x", "y"].includes(key) ? Math.round(value(t)) : value(t) } : {});
+    return { title, image: image ?? "sample:shapes", start, seconds: key ? 9 : 0.1, text: (key ? rest.slice(1) : rest).join(" "), play };
+  });
+}
+
+export function openSteps(text) {
+  steps = readSteps(text);
+  startStep(0);
+}

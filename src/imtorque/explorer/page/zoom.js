@@ -1,4 +1,4 @@
-// Zoom and pan: Ctrl and the wheel, a trackpad's pinch, the middle button or Space to move, buttons, and the keys Z, Shift+Z
+// Zoom and pan: the wheel, a pinch, the middle button or Space to move, buttons, and the keys Z, Shift+Z
 // and 0.
 
 import { $, page } from "./page.js";
@@ -10,19 +10,32 @@ let isSpaceDown = false;
 let panStart = null;
 
 const update = () => {
-  $("zoom-out").disabled = $("zoom-fit").disabled = page.stage.zoom === 1;
-  $("zoom-fit").textContent = `${page.stage.zoom.toFixed(1)} ×`;
   refresh();
 };
-const zoom = (factor, place) => { page.stage.zoomBy(factor, place); update(); };
+export const zoom = (factor, place) => { page.stage.zoomBy(factor, place); update(); };
 const fit = () => zoom(1 / page.stage.zoom);
 const placeOf = (event) => {
   const box = canvas.getBoundingClientRect();
   return [event.clientX - box.left, event.clientY - box.top];
 };
 
+const pointers = new Map(); // fingers on the image
+const spread = ([a, b]) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+canvas.addEventListener("pointerdown", (event) => pointers.set(event.pointerId, placeOf(event)), { capture: true });
+canvas.addEventListener("pointermove", (event) => {
+  if (!pointers.has(event.pointerId)) return;
+  const before = [...pointers.values()];
+  pointers.set(event.pointerId, placeOf(event));
+  if (pointers.size !== 2) return;
+  const [a, b] = [...pointers.values()];
+  const middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  page.stage.pan(...[0, 1].map((k) => middle[k] - (before[0][k] + before[1][k]) / 2));
+  zoom(spread([a, b]) / Math.max(1, spread(before)), middle);
+}, { capture: true });
+for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, (event) => pointers.delete(event.pointerId), { capture: true });
+
 canvas.addEventListener("wheel", (event) => {
-  if (!event.ctrlKey || !page.image) return;
+  if (event.shiftKey || !page.image) return;
   event.preventDefault();
   zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) / 180), placeOf(event));
 }, { passive: false });
