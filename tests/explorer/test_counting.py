@@ -376,4 +376,5 @@ def test_a_click_on_a_mark_takes_it_back_and_the_pointer_names_the_object(tab):
     assert tab.page.evaluate(f"import('/page/page.js').then({count})") == 2
     with tab.page.expect_download() as download:
         tab.page.click("#panel-count .save-image")
-    assert Image.open(download.value.path()).size == (160, 120)
+    with Image.open(download.value.path()) as saved:
+        assert saved.size == (160, 120)
