@@ -146,11 +146,11 @@ export class Stage {
   // The whole image as it is drawn now, with `original` in place of the shown one, which is shrunk by the factor.
   rendered(original, factor) {
     const canvas = new OffscreenCanvas(original.width, original.height);
-    const picture = Object.assign(Object.create(Stage.prototype), {
+    const whole = Object.assign(Object.create(Stage.prototype), {
       canvas, context: canvas.getContext("2d"), image: this.image, ground: original, factor, layers: this.layers, scale: factor, left: 0, top: 0, ratio: 1,
       scene: this.scene,
     });
-    picture.paint();
+    whole.paint();
     return canvas;
   }
 
