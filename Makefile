@@ -104,7 +104,7 @@ build/page/explorer.html: build/page/kernels.wasm $(wildcard web/*.js web/*.py s
 	$(BIN)/python web/build.py $@
 
 # The site, in build/docs/index.html; a warning is an error. Nothing is loaded from other sites.
-docs: $(VENV)/docs
+docs: $(VENV)/docs page
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@! grep -rlE --include='*.html' 'src="https?://' build/docs || { echo "these pages load from other sites"; exit 1; }
 	@echo "Look at: build/docs/index.html"

@@ -5,6 +5,7 @@ import KERNELS from "./kernels.gz";
 import FACTS from "./facts.json";
 import { decode } from "./decode.js";
 import { repr } from "./code.js";
+import { toast } from "./page.js";
 import "./installed.js";
 
 const images = new Map(); // by key: {facts, recipe, file, pixels, height, width, channels}
@@ -139,13 +140,15 @@ export async function ask(path, options) {
 export const tell = () => {};
 
 // Links to files: what a server would send is made here and saved.
-document.addEventListener("click", async (event) => {
+document.addEventListener("click", async (event) => { // before the browser follows the link
   const link = event.target.closest?.("a[href^='api/']");
   if (!link) return;
   event.preventDefault();
   const path = link.getAttribute("href");
   const [, , key, what] = path.split("?")[0].split("/");
-  const url = URL.createObjectURL(await (await ask(path)).blob());
+  const made = await ask(path);
+  if (!made.ok) return toast((await made.json()).error);
+  const url = URL.createObjectURL(await made.blob());
   const stem = (images.get(key)?.facts.name ?? "image").replace(/[^\w.-]/g, "_").slice(0, 80);
   Object.assign(document.createElement("a"), { href: url, download: `${stem}.${what}` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);

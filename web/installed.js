@@ -17,8 +17,10 @@ for (const [pane, name] of [["panel-cut", "Cut out"], ["panel-count", "Count"]])
   for (const child of element.children) child.hidden = true;
   element.prepend(note(name));
 }
-for (const [layer, name] of [["saliency", "Saliency"], ["strengthened", "This"]]) {
+for (const layer of ["saliency", "strengthened"]) {
   for (const input of document.querySelectorAll(`[data-layer="${layer}"], [data-opacity="${layer}"]`)) input.disabled = true;
-  document.querySelector(`[data-layer="${layer}"]`).closest(".layer").append(note(name));
+  const row = document.querySelector(`[data-layer="${layer}"]`).closest(".layer");
+  for (const text of row.querySelectorAll("p")) text.hidden = true;
+  row.append(Object.assign(note("This"), { style: "display: block" })); // else its parts are columns
 }
 for (const id of ["file", "next-file"]) document.getElementById(id)?.setAttribute("accept", "image/png,image/jpeg,image/webp,image/gif,image/bmp,image/avif");

@@ -15,6 +15,7 @@ from imtorque.explorer.image_store import StoredImage, image_of_sample
 from imtorque.explorer.results import layer_image
 from imtorque.explorer.settings import read_settings
 from imtorque.images import shrink_image
+from web_page import made
 
 pytestmark = pytest.mark.browser
 
@@ -52,6 +53,11 @@ def images():
         **{name: image_of_sample(name) for name in ("hopper", "shapes", "texture")},
         **{name: StoredImage(name, image, ("image = ?",), image.shape[:2]) for name, image in made.items()},
     }
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    return made("build/page/kernels.wasm")
 
 
 @pytest.fixture(scope="module")

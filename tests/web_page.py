@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 def made(target):
@@ -16,8 +16,3 @@ def made(target):
         pytest.skip(f"{missing[0]} is not installed")
     subprocess.run(["make", "--silent", target], cwd=ROOT, check=True, capture_output=True)
     return ROOT / target
-
-
-@pytest.fixture(scope="session")
-def kernels():
-    return made("build/page/kernels.wasm")
