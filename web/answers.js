@@ -70,7 +70,7 @@ export class Answers {
 
   // What these kernels do not compute.
   refuse(what, settings) {
-    const missing = { "Cut out": /^figure/.test(what) || settings.clicks, Count: /^(count|objects|annotations|finder)/.test(what) || settings.annotations || settings.training,
+    const missing = { "Cut out": /^(figure|cutout)/.test(what) || settings.clicks, Count: /^(count|objects|annotations|finder)/.test(what) || settings.annotations || settings.training,
       Saliency: [what, ...settings.layers].some((name) => name.startsWith("saliency")),
       "Strengthened edges": [what, ...settings.layers].some((name) => name.startsWith("strengthened")),
       [`The detector ${settings.detector}`]: settings.detector !== "canny" };
@@ -233,7 +233,9 @@ export class Answers {
   }
 
   extremaTable(image, settings) {
-    const rows = this.extrema(image, settings).map(({ y, x, size, value }) => `${y},${x},${size},${general(value)}`);
+    const { factor } = image; // the table is in the pixels of the image as it was opened
+    const whole = (place) => place * factor + Math.floor((factor - 1) / 2);
+    const rows = this.extrema(image, settings).map(({ y, x, size, value }) => `${whole(y)},${whole(x)},${size * factor},${general(value)}`);
     return ["y,x,size,torque", ...rows, ""].join("\n");
   }
 

@@ -43,7 +43,10 @@ def facts() -> dict[str, Any]:
         "version": imtorque.__version__,
         "installed": INSTALL,
         "samples": samples,
-        "detectors": [_detector_info(DETECTORS[DEFAULT_DETECTOR])],
+        "detectors": [
+            {**_detector_info(one), "needs": "" if name == DEFAULT_DETECTOR else "the installed version"}
+            for name, one in DETECTORS.items()
+        ],
         "bounds": {"pixels": MAX_PIXELS, "working": WORKING_PIXELS, "side": MAX_SIDE},
         "colours": colours(),
     }

@@ -35,8 +35,8 @@ function startWorker(module) {
 
 function send({ message, image }, number) {
   if (image && !sent.has(image.key)) {
-    const { key, pixels, height, width, channels, recipe } = image;
-    worker.postMessage({ add: { key, pixels, height, width, channels, recipe } });
+    const { key, pixels, height, width, channels, recipe, facts: { factor } } = image;
+    worker.postMessage({ add: { key, pixels, height, width, channels, recipe, factor } });
     sent.add(key);
   }
   worker.postMessage({ request: { ...message, number } });
@@ -74,7 +74,7 @@ async function add(name, pixels, recipe, { file = null, original = [pixels.heigh
   }
   const key = crypto.getRandomValues(new Uint32Array(3)).join("-");
   const shrunkBy = Math.max(1, Math.floor(height / image.height));
-  const facts = { key, name, height: image.height, width: image.width, factor: shrunkBy, original_height: height, original_width: width };
+  const facts = { key, name, height: image.height, width: image.width, factor: shrunkBy, original_height: height, original_width: width, pixel_size: null };
   images.set(key, { ...image, key, facts, file, recipe: lines });
   return facts;
 }
@@ -123,7 +123,11 @@ async function answer(path, { method = "GET", body, signal } = {}) {
   if (!image) return json({ error: "this image is no longer held by the page: open it again" }, 410);
   if (!what) return json(image.facts);
   if (what === "file") return new Response(image.file);
-  if (what === "image.png") return new Response(await shownImage(image));
+  if (what === "original.png" && image.facts.factor > 1) {
+    if (!image.file) throw new Error(`${image.facts.name}: must be an image that was opened, got a sample, which this page has only shrunk`);
+    return new Response(await shownImage(await decode(image.file, image.facts.name, FACTS)));
+  }
+  if (what === "image.png" || what === "original.png") return new Response(await shownImage(image));
   const { type, body: content } = await compute({ what, image: key, query }, image, signal);
   return new Response(content, { headers: { "content-type": type } });
 }

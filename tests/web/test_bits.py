@@ -74,7 +74,7 @@ def ask(kernels, tmp_path_factory):
     for name, image in stored.items():
         (folder / name).write_bytes(image.image.tobytes())
         height, width, *channels = image.image.shape
-        facts = {"height": height, "width": width, "channels": channels[0] if channels else 1}
+        facts = {"height": height, "width": width, "channels": channels[0] if channels else 1, "factor": image.factor}
         described[name] = {"key": name, "pixels": str(folder / name), "recipe": image.recipe, **facts}
 
     def answers(requests):
