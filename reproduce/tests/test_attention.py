@@ -211,7 +211,7 @@ def test_the_learned_blend_is_reported_with_each_part_removed(tmp_path):
     run(f"reproduce attention-blend --data {tmp_path} --out {tmp_path / 'out'} --jobs 1")
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     rows = {row["method"]: row["f"] for row in results["rows"]}
-    assert {"blend", "gbvs+torque", *(f"blend-without-{part}" for part in attention_blend.PARTS)} <= set(rows)
+    assert {"blend", "gbvs+torque", *(f"blend-without-{part}" for part in attention_blend.BLENDED)} <= set(rows)
     assert ("blend", "blend-without-torque") in [(d["a"], d["b"]) for d in results["differences"]]
     learned = results["settings"]["coefficients"]
     assert len(learned["blend"]) == 1 + 11 + 36  # eleven maps of eight parts, and the products of pairs of parts
@@ -228,7 +228,7 @@ def test_a_blend_is_not_learned_on_the_set_it_is_reported_on(tmp_path):
 
 
 def test_a_part_left_out_leaves_its_products_out():
-    parts = {name: [np.full((2, 2), 0.5)] for name in attention_blend.PARTS}
+    parts = {name: [np.full((2, 2), 0.5)] for name in attention_blend.BLENDED}
     assert attention_blend.features(parts).shape == (8 + 36, 2, 2)
     assert len(attention_blend.features({name: parts[name] for name in ("edges", "gbvs")})) == 2 + 3
 
@@ -243,7 +243,7 @@ def test_the_object_map_is_highest_on_the_object():
 
 def test_the_mean_weighs_its_maps_alike_and_leaves_one_out():
     ramp, spot = np.linspace(0, 1, 12).reshape(3, 4), np.eye(3, 4)
-    parts = {name: [ramp] for name in attention_blend.PARTS} | {"torque": [spot], "edges": [1 - ramp]}
+    parts = {name: [ramp] for name in attention_blend.BLENDED} | {"torque": [spot], "edges": [1 - ramp]}
     found = attention_blend.mean_maps(parts)
     assert_allclose(found["mean"], unit_range(5 * ramp + spot))
     assert_allclose(found["mean-without-torque"], ramp)

@@ -330,12 +330,12 @@ def test_readings_of_regions_are_chosen_on_training_images(tmp_path):
 
 def test_weights_of_merging_are_found_by_a_search_that_repeats(tmp_path):
     from imtorque.datasets import bsds500
-    from imtorque_reproduce.regions.weights import START, make_case, score, search
+    from imtorque_reproduce.regions.weights import FIRST_COEFFICIENTS, make_case, score, search
 
     write_berkeley(tmp_path / "bsds500", ["train"], ucm=False)
     cases = [make_case(record) for record in bsds500(tmp_path / "bsds500", "train")]
     weights, covering, _ = search(cases, 3)
-    assert covering >= score(np.array(START), cases)[0]
+    assert covering >= score(np.array(FIRST_COEFFICIENTS), cases)[0]
     assert search(cases, 3)[0].tolist() == weights.tolist()
 
 

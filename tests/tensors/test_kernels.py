@@ -23,7 +23,7 @@ LAYOUTS = [
 ]
 VOLUMES = [
     (("tables.cu", "walk.cu", "volume.cu"), _layouts.VolumeLayout(64, 45, shape).macros)
-    for shape in (*_layouts.TILES, _layouts.COLUMNS[0])
+    for shape in (*_layouts.TILES, _layouts.COLUMN_SHAPES[0])
 ]
 MODULES = [
     *LAYOUTS,

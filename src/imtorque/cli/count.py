@@ -24,7 +24,7 @@ from imtorque.core.resizing import shrink_image
 from imtorque.core.types import BoolArray, Edges, Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
 from imtorque.detection.ring_torque import odd_sizes
-from imtorque.detection.table import COLUMNS, SizeRange
+from imtorque.detection.table import OBJECT_COLUMNS, SizeRange
 from imtorque.edges import edges_from_depth, find_recipe
 from imtorque.files import SUFFIXES, pixel_size, read_mask, write_bytes, write_image, write_text
 from imtorque.io.ledger import read_record
@@ -33,7 +33,7 @@ from imtorque.render.objects import numbered_overlay
 Form = Literal["geojson", "imagej"]
 Region = Literal["circle"]
 # What the columns are called in tables, the number first.
-NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in COLUMNS}
+NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in OBJECT_COLUMNS}
 LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as does the area
 SUMMARY = [
     "image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width", "plane", "trust", "note",

@@ -16,7 +16,7 @@ from imtorque.io.atomic import open_regular
 
 # A fixation may miss the image by this many pixels, from rounding; it is moved to the edge; bound: rounding.
 ROUNDING_MARGIN = 1.0
-COLUMNS = {"subject": "observer", "observer": "observer", "order": "order", "duration_ms": "duration"}
+FIXATION_COLUMNS = {"subject": "observer", "observer": "observer", "order": "order", "duration_ms": "duration"}
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
 
 def _fixations(rows: Sequence[dict[str, str]], shape: tuple[int, int]) -> Fixations:
     y, x = (_on_image([float(row[axis]) for row in rows], side) for axis, side in zip("yx", shape, strict=True))
-    known = {field: column for column, field in COLUMNS.items() if rows and rows[0].get(column) is not None}
+    known = {field: column for column, field in FIXATION_COLUMNS.items() if rows and rows[0].get(column) is not None}
     return Fixations(
         y,
         x,

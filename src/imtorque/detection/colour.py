@@ -15,7 +15,7 @@ from imtorque.images import CheckedImage
 
 COMPARED_SIDE = 256  # pixels of the reduced image in which planes are compared, about; bound: time
 EDGE_SIGMA = 1.2  # of the edges there; convention: that of pyramid.LEVEL_SIGMA
-EDGE_SHARE = 0.03  # of the pixels: the clearest edges, by which planes are compared; unrecorded
+CLEAREST_SHARE = 0.03  # of the pixels: the clearest edges, by which planes are compared; unrecorded
 MIN_COLOUR = 0.02  # of the value range, between channels that differ; convention
 # Of the value range for a pixel: added to the noise, so that a flat channel has no clear edges; unrecorded.
 MIN_EDGE = 0.005
@@ -25,7 +25,7 @@ MIN_GREY_EDGE = 1.0  # clearness of an edge in grey that must be kept: white noi
 # Of its clearness in grey, and of such edges: what grey shows must not be lost; unrecorded.
 MIN_KEPT, MIN_KEPT_SHARE = 0.5, 0.8
 LUMINANCE = (0.2126, 0.7152, 0.0722)  # Rec. 709; convention
-CHANNELS = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
+PRIMARIES = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
 
 
 def object_plane(image: Image) -> tuple[Image, str]:
@@ -56,14 +56,14 @@ def _clearest(image: CheckedImage) -> tuple[FloatArray, str]:
         return grey, "grey"
     gradients = np.stack([_native.smoothed_gradient(np.ascontiguousarray(p, np.float32), EDGE_SIGMA) for p in small])
     clearness = partial(_clearness, gradients, small)
-    channels = {name: clearness(np.array(weights)) for name, weights in CHANNELS.items()}
+    channels = {name: clearness(np.array(weights)) for name, weights in PRIMARIES.items()}
     name = max(channels, key=lambda channel: _clearest_mean(channels[channel]))
-    weights, clear = np.array(CHANNELS[name]), channels[name]
+    weights, clear = np.array(PRIMARIES[name]), channels[name]
     mixture = _mixture(gradients, small)
     mixed = clearness(mixture)
     if _clearest_mean(mixed) > MIN_CLEARER_MIXTURE * _clearest_mean(clear):
         weights, clear = mixture, mixed
-        name = " ".join(f"{w:+.2f} {channel}" for w, channel in zip(mixture, CHANNELS, strict=True)).lstrip("+")
+        name = " ".join(f"{w:+.2f} {channel}" for w, channel in zip(mixture, PRIMARIES, strict=True)).lstrip("+")
     usual = clearness(grey)
     shown = usual >= MIN_GREY_EDGE
     kept = np.mean(clear[shown] >= MIN_KEPT * usual[shown]) if shown.any() else 1.0
@@ -81,7 +81,7 @@ def _clearness(gradients: Float32Array, planes: Planes, weights: FloatArray) -> 
 
 def _clearest_mean(clearness: Float32Array) -> float:
     """Return the mean of the clearest edges."""
-    count = max(1, int(EDGE_SHARE * clearness.size))
+    count = max(1, int(CLEAREST_SHARE * clearness.size))
     return float(np.partition(clearness.ravel(), -count)[-count:].mean())
 
 
@@ -93,7 +93,7 @@ def _mixture(gradients: Float32Array, planes: Planes) -> FloatArray:
     noise = np.array([noise_level(plane.astype(np.float32), 1.0) for plane in planes]) + MIN_EDGE
     scaled = (gradients / noise[:, None, None, None].astype(np.float32)).reshape(3, 2, -1)
     strength = (scaled**2).sum(axis=(0, 1))
-    count = max(1, int(EDGE_SHARE * strength.size))
+    count = max(1, int(CLEAREST_SHARE * strength.size))
     clear = scaled[:, :, np.argpartition(strength, -count)[-count:]].reshape(3, -1).astype(np.float64)
     weights = np.linalg.eigh(clear @ clear.T)[1][:, -1] / noise
     weights /= np.abs(weights).sum()

@@ -19,7 +19,7 @@ from imtorque.detection.proposal_kinds import Source, patch_sizes, torque_respon
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.selection import merge_duplicates
 
-PARTS = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius; unrecorded
+PROFILE_RADII = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius; unrecorded
 EDGES = (("grey", False), ("grey", True), ("pixel_score", False), ("pixel_score", True))  # planes, and whether coarse
 TORQUE_VARIANTS = ("square", "ring", "coarse")  # that every proposal is measured by
 RANKED = [0, 2, 5, 9, 11, 13]  # columns of the edge features that rivals are compared by; format: of the feature schema
@@ -184,7 +184,7 @@ def _edge_features(maps: FeatureMaps, proposals: Proposals) -> FloatArray:
 
 def _profile_features(maps: FeatureMaps, proposals: Proposals) -> FloatArray:
     stack = np.concatenate([maps.stack, maps.plane("pixel_score")[None]])
-    profiles = _native.outline_profiles(np.ascontiguousarray(stack), *proposals.outlines.polar, PARTS)
+    profiles = _native.outline_profiles(np.ascontiguousarray(stack), *proposals.outlines.polar, PROFILE_RADII)
     means, spreads = profiles[..., 0], profiles[..., 1]
     inside, outside = means[:, :, 1], means[:, :, 5]
     across = means[:, :, 2] - means[:, :, 4]

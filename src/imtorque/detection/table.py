@@ -22,7 +22,7 @@ EXTREMA = ("y", "x", "size", "value")
 SHOWN = ("y", "x", "diameter", "area", "contrast", "score")
 WHOLE_IMAGE = ("labels", "plane", "trust", "warning", "size_ranges")  # fields of the image, not of its objects
 WHOLE = ("size", "top", "left", "bottom", "right")
-COLUMNS = (
+OBJECT_COLUMNS = (
     "y", "x", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr", "intensity",
     "score", "value", "top", "left", "bottom", "right", "size",
 )  # fmt: skip
@@ -144,7 +144,7 @@ class Blobs(Extrema):
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, in the order of tables, the label last: ready for any table library."""
-        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in COLUMNS}
+        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in OBJECT_COLUMNS}
         return columns | {"label": np.arange(1, len(self) + 1)}
 
     def to_dataframe(self) -> Any:

@@ -77,7 +77,7 @@ def value_and_scale(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, val
 def torque_volume(forces: Tensor, boxes: Boxes, steps: Steps, out: Tensor) -> None:
     """Write the volume (B, S, H, W) of squares whose sums fit 32 bits, where `layout_for` has a layout for them."""
     limit = _nvrtc.shared_memory(forces.device)
-    shapes = (_layouts.TILES if len(boxes.label) >= _layouts.MANY_SIZES else ()) + _layouts.COLUMNS
+    shapes = (_layouts.TILES if len(boxes.label) >= _layouts.MANY_SIZES else ()) + _layouts.COLUMN_SHAPES
     fit = _layouts.fitting_volume(_layouts.served_reach(boxes.ry[-1]), limit, shapes)
     assert fit, "the volume needs no more memory than the maps"
     _walk(("volume.cu", "torque_volume"), forces, boxes, steps, fit, out)

@@ -63,7 +63,7 @@ class Shape(NamedTuple):
 
 
 TILES = (Shape(6, 4, 4, 4, 4),)  # the best where there are sizes for all parts
-COLUMNS = tuple(Shape(groups, 2, 1, 1, 1) for groups in (14, 12, 8, 4))  # the best first
+COLUMN_SHAPES = tuple(Shape(groups, 2, 1, 1, 1) for groups in (14, 12, 8, 4))  # the best first
 MANY_SIZES = 12  # from which on TILES are used; unrecorded
 
 
@@ -123,7 +123,7 @@ def fitting_layout(reach: int, limit: int) -> Layout | None:
 
 
 @functools.cache
-def fitting_volume(reach: int, limit: int, shapes: tuple[Shape, ...] = COLUMNS) -> VolumeLayout | None:
+def fitting_volume(reach: int, limit: int, shapes: tuple[Shape, ...] = COLUMN_SHAPES) -> VolumeLayout | None:
     """Return the best layout of the volume within a limit of shared memory."""
     layouts = (VolumeLayout(columns, reach, shape) for columns in (64, 32) for shape in shapes)
     fitting = (fit for fit in layouts if fit.shared <= limit)

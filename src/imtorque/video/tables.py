@@ -14,7 +14,7 @@ from imtorque.io.atomic import replacing
 from imtorque.video.tracking import TrackedFrame
 
 TableForm = Literal["csv", "parquet"]
-COLUMNS = ("frame", "time", "track", "y", "x", "size", "torque")
+PLACE_COLUMNS = ("frame", "time", "track", "y", "x", "size", "torque")
 ROW_GROUP = 100_000  # bound: rows of a parquet file that are written together
 
 
@@ -47,7 +47,7 @@ def writing_table(path: Path, form: TableForm) -> Iterator[Table]:
 @contextmanager
 def _writing_csv(path: Path) -> Iterator[Table]:
     with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(",".join(COLUMNS) + "\n")
+        file.write(",".join(PLACE_COLUMNS) + "\n")
         yield _Csv(file)
 
 
@@ -68,7 +68,7 @@ class _Csv:
 def _writing_parquet(path: Path) -> Iterator[Table]:
     arrow, parquet = parquet_libraries()
     kinds = {"frame": arrow.int64(), "track": arrow.int64()}
-    schema = arrow.schema([(name, kinds.get(name, arrow.float64())) for name in COLUMNS])
+    schema = arrow.schema([(name, kinds.get(name, arrow.float64())) for name in PLACE_COLUMNS])
     with parquet.ParquetWriter(str(path), schema) as writer:
         table = _Parquet(arrow, schema, writer)
         yield table
@@ -93,7 +93,7 @@ class _Parquet:
         lengths = [len(frame) for frame in waiting]
         columns = [np.repeat([frame.number for frame in waiting], lengths)]
         columns.append(np.repeat([frame.time for frame in waiting], lengths))
-        for name in COLUMNS[2:]:
+        for name in PLACE_COLUMNS[2:]:
             columns.append(np.concatenate([np.zeros(0), *(getattr(frame, name) for frame in waiting)]))
         arrays = [
             self.arrow.array(c.astype(k.to_pandas_dtype())) for c, k in zip(columns, self.schema.types, strict=True)

@@ -13,7 +13,7 @@ import numpy as np
 from imtorque.core import export
 from imtorque.core.types import FloatArray, IntArray
 from imtorque.io.atomic import write_text
-from imtorque.video.tables import COLUMNS, parquet_libraries
+from imtorque.video.tables import PLACE_COLUMNS, parquet_libraries
 from imtorque.video.tracking import TrackedFrame
 
 
@@ -46,7 +46,7 @@ class Trajectories:
         lengths = [len(frame) for frame in listed]
         given: list[Any] = [np.repeat([frame.number for frame in listed], lengths).astype(np.int64)]
         given.append(np.repeat([frame.time for frame in listed], lengths).astype(float))
-        for name in COLUMNS[2:]:
+        for name in PLACE_COLUMNS[2:]:
             given.append(np.concatenate([np.zeros(0), *(getattr(frame, name) for frame in listed)]))
         given[2] = given[2].astype(np.int64)
         return cls(*given)
@@ -56,29 +56,29 @@ class Trajectories:
         """Read a table of `process_video` or of `imtorque track`, CSV or Parquet."""
         if Path(path).suffix == ".parquet":
             table = parquet_libraries()[1].read_table(str(path))
-            return cls(*(table[name].to_numpy() for name in COLUMNS))
+            return cls(*(table[name].to_numpy() for name in PLACE_COLUMNS))
         with open(path, encoding="utf-8") as file:
             head = file.readline().strip()
-            if head != ",".join(COLUMNS):
-                raise ValueError(f"{path}: must have the columns {','.join(COLUMNS)}, got {head[:80]}")
-            rows = np.array([line.split(",") for line in file], float).reshape(-1, len(COLUMNS)).T
+            if head != ",".join(PLACE_COLUMNS):
+                raise ValueError(f"{path}: must have the columns {','.join(PLACE_COLUMNS)}, got {head[:80]}")
+            rows = np.array([line.split(",") for line in file], float).reshape(-1, len(PLACE_COLUMNS)).T
         return cls(rows[0].astype(np.int64), rows[1], rows[2].astype(np.int64), *rows[3:])
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the table of `imtorque track` as text; write it to `path` too where that is given."""
-        rows = zip(*(getattr(self, name).tolist() for name in COLUMNS), strict=True)
+        rows = zip(*(getattr(self, name).tolist() for name in PLACE_COLUMNS), strict=True)
         lines = [
             f"{frame},{time:.6f},{track},{y:.6g},{x:.6g},{size:.6g},{torque:.6g}\n"
             for frame, time, track, y, x, size, torque in rows
         ]
-        text = ",".join(COLUMNS) + "\n" + "".join(lines)
+        text = ",".join(PLACE_COLUMNS) + "\n" + "".join(lines)
         if path is not None:
             write_text(path, text)
         return text
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with these columns."""
-        return export.to_dataframe({name: getattr(self, name) for name in COLUMNS})
+        return export.to_dataframe({name: getattr(self, name) for name in PLACE_COLUMNS})
 
     def to_trackpy(self) -> Any:
         """Return a DataFrame as trackpy's functions take it: `track` is `particle`."""

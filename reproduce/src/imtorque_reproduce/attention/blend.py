@@ -37,7 +37,7 @@ from imtorque_reproduce.scoring import gather
 LEARN, SPLIT = "sun_scenes", "osie"
 STEP = 6  # learn from every so many-th pixel of every so many-th row; bound: memory
 Parts = dict[str, list[Map]]  # by part its maps; the first of each stands for it in products
-PARTS = ("centre", "edges", "gbvs", "torque", "objects", "boolean", "signature", "faces")
+BLENDED = ("centre", "edges", "gbvs", "torque", "objects", "boolean", "signature", "faces")
 AVERAGED = ("centre", "gbvs", "torque", "boolean", "signature", "faces")
 BLEND, FORMER, MEAN, EDGES = "blend", "gbvs+torque", "mean", "mean-edges-for-torque"
 COMPARED = (
@@ -45,7 +45,7 @@ COMPARED = (
     (MEAN, EDGES),
     (MEAN, BLEND),
     (MEAN, FORMER),
-    *((BLEND, f"{BLEND}-without-{part}") for part in PARTS),
+    *((BLEND, f"{BLEND}-without-{part}") for part in BLENDED),
     (BLEND, FORMER),
     (FORMER, "gbvs"),
 )
@@ -212,7 +212,7 @@ def _samples(observed: Observed) -> tuple[dict[str, FloatArray], FloatArray]:
 
 def _without(parts: Parts) -> dict[str, Parts]:
     """Return by row the parts that it has: all, and all but one."""
-    less = {f"{BLEND}-without-{left}": {part: maps for part, maps in parts.items() if part != left} for left in PARTS}
+    less = {f"{BLEND}-without-{left}": {part: maps for part, maps in parts.items() if part != left} for left in BLENDED}
     return {BLEND: parts, **less}
 
 

@@ -18,7 +18,7 @@ from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import evenly, score_images
 
 CHOOSING = "sun_scenes"
-IMAGES = 100  # of them, evenly spread; bound: time
+CHOOSING_SCENES = 100  # of them, evenly spread; bound: time
 SMOOTHING: Levels = {f"sigma {sigma:.3g}": {"sigma": sigma} for sigma in (1.0, SQRT2, 2.0)}
 COUNTS: Levels = {
     **{f"{count} of each": {"count": count, "each_sign": True} for count in (25, 250, 750)},
@@ -33,7 +33,7 @@ def run(request: Request) -> Report:
     request.require_options()
     request.parts(TRAIN)
     folder = data_folder(request.data, CHOOSING)
-    observed = evenly(read_observed(folder, request.limit), IMAGES)
+    observed = evenly(read_observed(folder, request.limit), CHOOSING_SCENES)
     readings = combinations(START, "saliency", FACTORS)
     curves = score_images(partial(score_one, readings=readings), observed, request, CHOOSING)
     f = {name: evaluation.summarise_fixations(list(found)).f for name, found in curves.items()}

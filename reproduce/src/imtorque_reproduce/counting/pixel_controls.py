@@ -24,11 +24,11 @@ Floats = NDArray[np.float64]
 # Pixels; of ilastik's seven every second one, from which on they differ clearly; convention of ilastik.
 SCALES = (0.7, 1.6, 3.5, 10.0)
 # Pixels, typical: larger objects are looked at in a reduced image, as the scales are fixed; bound: time.
-WORKING_DIAMETER = 24.0
+PIXEL_WORKING_DIAMETER = 24.0
 TREES, MIN_LEAF = 40, 3  # untuned
 PIXELS_PER_CLASS = 750  # of an image, that are learned from; bound: time
-CENTRE_WIDTH = 0.2  # of the typical diameter: standard deviation of the hill around a centre; untuned
-FOLDS = 2  # bound: time
+HILL_WIDTH = 0.2  # of the typical diameter: standard deviation of the hill around a centre; untuned
+PIXEL_FOLDS = 2  # bound: time
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Objects:
     @property
     def factor(self) -> int:
         """By how much images are reduced."""
-        return max(1, int(self.typical / WORKING_DIAMETER))
+        return max(1, int(self.typical / PIXEL_WORKING_DIAMETER))
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def train_pixel_control(
     """
     examples = [_examples(name, image, objects, number) for number, image in enumerate(training)]
     answers: dict[int, Floats] = {}
-    for fold in range(FOLDS):
-        held = [n for n in range(len(training)) if n % FOLDS == fold]
+    for fold in range(PIXEL_FOLDS):
+        held = [n for n in range(len(training)) if n % PIXEL_FOLDS == fold]
         forest = _forest(name, [examples[n] for n in range(len(training)) if n not in held] or examples)
         answers |= {n: _answer(name, forest, training[n].image(), objects) for n in held}
 
@@ -240,7 +240,7 @@ def _hills(points: Floats, shape: tuple[int, ...], typical: float) -> Floats:
     free = np.ones(shape[:2], bool)
     y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip(points.T, shape, strict=False))
     free[y, x] = False
-    return np.asarray(np.exp(-((ndimage.distance_transform_edt(free) / (CENTRE_WIDTH * typical)) ** 2) / 2))
+    return np.asarray(np.exp(-((ndimage.distance_transform_edt(free) / (HILL_WIDTH * typical)) ** 2) / 2))
 
 
 def _ignored(truth: CountingImage, shape: tuple[int, ...], factor: int) -> NDArray[np.bool_]:

@@ -42,7 +42,7 @@ SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
 OBJECT_IOU, OTHER_IOU, IGNORED_IOU = 0.6, 0.4, 0.3
 KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the scorer for unknown ones
 PROPOSAL_FEATURE_LIMIT = 4.0  # standard deviations at which features are clipped; untuned
-FOLDS = 4  # of scenes: contexts are learned from logits of a model that has not seen theirs; bound: time
+SCENE_FOLDS = 4  # of scenes: contexts are learned from logits of a model that has not seen theirs; bound: time
 INVERSE_PENALTY = 1.0  # scikit-learn's C; convention of scikit-learn
 DRAWN_SCENES = 48  # of drawn objects; untuned
 DRAWN_SHARE = 1.0  # of what a set of photographs counts; untuned
@@ -223,8 +223,8 @@ def learn_scorer(cases: Sequence[Case], of_one_image: int = 1) -> ContourScorer:
 
     Cases of one image, so many of them, follow each other.
     """
-    folds = np.arange(len(cases)) // of_one_image % FOLDS
-    others = [_unary_model([c for c, f in zip(cases, folds, strict=True) if f != fold]) for fold in range(FOLDS)]
+    folds = np.arange(len(cases)) // of_one_image % SCENE_FOLDS
+    others = [_unary_model([c for c, f in zip(cases, folds, strict=True) if f != fold]) for fold in range(SCENE_FOLDS)]
     context = []
     for case, fold in zip(cases, folds, strict=True):
         logit = others[fold].logit(case.features)

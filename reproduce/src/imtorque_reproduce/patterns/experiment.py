@@ -76,8 +76,8 @@ class Part:
 def run(request: Request) -> Report:
     """Score every method on every set of the parts asked for."""
     request.require_options()
-    wanted = request.parts(*PARTS)
-    parts = [PARTS[name](request) for name in wanted]
+    wanted = request.parts(*SCENE_PARTS)
+    parts = [SCENE_PARTS[name](request) for name in wanted]
     return Report(
         data="drawn scenes; small objects (Caltech-101 in BSDS300) and Caltech-101's outlines; counting",
         data_sha256=checksum([path for part in parts for path in part.files], request.data),
@@ -185,4 +185,4 @@ def _rows(scored: Mapping[str, Floats], name: str, metrics: Sequence[str]) -> li
     ]
 
 
-PARTS = {"drawn": _drawn, "objects": _objects, "counting": _counting}
+SCENE_PARTS = {"drawn": _drawn, "objects": _objects, "counting": _counting}

@@ -32,7 +32,7 @@ from imtorque_reproduce.scoring import Floats, compare, evenly, score_images
 SCENES_PER_LEVEL = 16  # of each level, and of each kind; bound: time
 SIZES = np.unique(2 * (np.geomspace(13, 71, 16) / 2).astype(int) + 1)  # pixels: drawn objects are 20 to 60 across
 PHOTOGRAPH_SIZES = (9, 0.9)  # the smallest in pixels; the largest over the shorter side; untuned
-SIZE_STEPS = 16  # from the smallest size to the largest; untuned
+PHOTOGRAPH_SIZE_STEPS = 16  # from the smallest size to the largest; untuned
 CELL_IMAGE_SIDE = 300  # pixels: photographs of cells are shrunk to this; bound: time
 CELL_IMAGES, SMALL_OBJECTS, OUTLINES_PER_CATEGORY = 40, 40, 2  # images; bound: time
 RANKS = 50  # squares, of the curves: 25 maxima and 25 minima in figure 9; paper, Fig. 9
@@ -177,7 +177,7 @@ def _object(source: Source) -> tuple[Floats, Boxes]:
 
 def _photograph_sizes(shape: tuple[int, ...]) -> IntArray:
     smallest, share = PHOTOGRAPH_SIZES
-    return np.unique(2 * (np.geomspace(smallest, share * min(shape), SIZE_STEPS) / 2).astype(np.int64) + 1)
+    return np.unique(2 * (np.geomspace(smallest, share * min(shape), PHOTOGRAPH_SIZE_STEPS) / 2).astype(np.int64) + 1)
 
 
 def _row(method: str, name: str, values: Floats) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from imtorque_reproduce.properties.rows import METHODS
 from imtorque_reproduce.properties.scenes import SWEEPS
 from imtorque_reproduce.scoring import Floats
 
-COLUMNS = 4  # convention
+PANEL_COLUMNS = 4  # convention
 # Okabe and Ito's colours, which all people tell apart; torque is the only thick line.
 STYLES: dict[str, dict[str, Any]] = {
     "torque": {"color": "#d55e00", "lw": 2.6, "zorder": 3},
@@ -30,8 +30,8 @@ STYLES: dict[str, dict[str, Any]] = {
 def overview(rows: Sequence[Mapping[str, Any]], curves: Mapping[str, Mapping[str, Floats]]) -> bytes:
     """Draw all sweeps, then all sets."""
     found = {row["method"]: row["found"] for row in rows if "found" in row}
-    lines = -(-(len(SWEEPS) + len(curves)) // COLUMNS)
-    axes = panels(lines, COLUMNS, (11, 2.5 * lines))
+    lines = -(-(len(SWEEPS) + len(curves)) // PANEL_COLUMNS)
+    axes = panels(lines, PANEL_COLUMNS, (11, 2.5 * lines))
     axes[0, 0].figure.set_layout_engine("constrained")
     cells = iter(axes.ravel())
     for sweep, (about, levels) in SWEEPS.items():

@@ -14,7 +14,7 @@ from imtorque.recognition.bag_of_words import parameters
 from imtorque.recognition.presets import BLOCKS, METHODS
 from imtorque_reproduce.factorial import TRAIN
 from imtorque_reproduce.recognition.ablation import STEPS, ablation_rows, blocks_of, methods_of
-from imtorque_reproduce.recognition.factorial import WORDS, choosing_images, combinations, frozen_file
+from imtorque_reproduce.recognition.factorial import FEWER_WORDS, choosing_images, combinations, frozen_file
 from imtorque_reproduce.recognition.plan import Plan, class_folders, make_plan
 from imtorque_reproduce.recognition.plots import (
     accuracy_image,
@@ -54,7 +54,7 @@ def run(request: Request) -> Report:
     request.require_options(["train", "splits", "seed", "categories", "keep", "readings", "methods", "words"])
     choosing = request.split is not None and request.parts(TRAIN) == (TRAIN,)
     steps = combinations() if choosing else STEPS[: request.number("readings", 0, 0)]
-    words = {"words": request.number("words", WORDS, 1)} if choosing or "words" in request.options else {}
+    words = {"words": request.number("words", FEWER_WORDS, 1)} if choosing or "words" in request.options else {}
     names = ["sift"] if choosing else request.names("methods", METHODS, "sift")
     rows: dict[str, Mapping[str, float]] = {name: METHODS[name] for name in names}
     methods = {**rows, **{name: weights for step in steps for name, weights in methods_of(step).items()}}

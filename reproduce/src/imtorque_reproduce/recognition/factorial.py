@@ -1,8 +1,8 @@
 """Readings of the paper's patches (Sec. 4.4) by design, chosen on images that have no part in the results.
 
 All combinations of rule of extrema and descriptor for squares; rectangles, which take three times as long, with the
-first. Chosen on the images of each class after its first `REPORTED`, with fewer words; results that are compared with
-the paper are of the first ones (``--limit 30``).
+first. Chosen on the images of each class after its first `REPORTED_EACH`, with fewer words; results that are
+compared with the paper are of the first ones (``--limit 30``).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from imtorque_reproduce.ablation import Step
 from imtorque_reproduce.factorial import FROZEN, TRAIN
 from imtorque_reproduce.report import Request, provenance
 
-REPORTED = 30  # images of each class: 15 to train, 15 to test; convention
-CHOOSING = 20  # images of each class that chooses: as many as most classes have besides, of 50; derived
-EVERY = 4  # of the classes, every so many-th; bound: time
-WORDS = 512  # words; bound: time
+REPORTED_EACH = 30  # images of each class: 15 to train, 15 to test; convention
+CHOOSING_EACH = 20  # images of each class that chooses: as many as most classes have besides, of 50; derived
+CLASS_STEP = 4  # of the classes, every so many-th; bound: time
+FEWER_WORDS = 512  # words; bound: time
 CHOSEN = Path(__file__).with_name(FROZEN)
 FACTORS: Sequence[Mapping[str, dict[str, Any]]] = (
     {"extrema in boxes": {"neighbourhood": "box"}, "extrema along axes": {"neighbourhood": "cross"}},
@@ -44,11 +44,11 @@ def combinations() -> list[Step[Mapping[str, Any]]]:
 
 def choosing_images(classes: Mapping[str, Sequence[Path]]) -> dict[str, list[Path]]:
     """Return the images that choose, of the classes that have enough."""
-    enough = {name: paths[REPORTED:][:CHOOSING] for name, paths in classes.items()}
-    full = [name for name, paths in enough.items() if len(paths) == CHOOSING]
+    enough = {name: paths[REPORTED_EACH:][:CHOOSING_EACH] for name, paths in classes.items()}
+    full = [name for name, paths in enough.items() if len(paths) == CHOOSING_EACH]
     if len(full) < 2:
-        raise ValueError(f"at least 2 classes must have {REPORTED + CHOOSING} images, got {len(full)}")
-    return {name: list(enough[name]) for name in full[:: EVERY if len(full) >= 2 * EVERY else 1]}
+        raise ValueError(f"at least 2 classes must have {REPORTED_EACH + CHOOSING_EACH} images, got {len(full)}")
+    return {name: list(enough[name]) for name in full[:: CLASS_STEP if len(full) >= 2 * CLASS_STEP else 1]}
 
 
 def frozen_file(readings: Sequence[Mapping[str, Any]], request: Request, data: str) -> dict[str, bytes]:

@@ -15,8 +15,8 @@ from imtorque_reproduce.regions.rows import MODEL_COUNTS, PAPER, RegionImage, pa
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, berkeley_files, score_images, stride
 
-IMAGES = 10  # of the training images, evenly spread; bound: time
-SMOOTHNESS = 20.0  # what a border costs: of `PAPER_SMOOTHNESS` chosen before, on 25 training images
+CHOOSING_IMAGES = 10  # of the training images, evenly spread; bound: time
+CHOSEN_SMOOTHNESS = 20.0  # what a border costs: of `PAPER_SMOOTHNESS` chosen before, on 25 training images
 FACTORS: Sequence[Levels] = (up_to(45, 91, 0.46), RULES)
 
 
@@ -25,7 +25,7 @@ def run(request: Request) -> Report:
     request.require_options()
     request.parts(TRAIN)
     root = request.berkeley()
-    records = stride(datasets.bsds500(root, TRAIN), IMAGES)[: request.limit]
+    records = stride(datasets.bsds500(root, TRAIN), CHOOSING_IMAGES)[: request.limit]
     readings = combinations(PAPER, "colour", FACTORS)
     found = score_images(partial(_score, readings=readings), records, request, TRAIN)
     means = {
@@ -39,10 +39,10 @@ def run(request: Request) -> Report:
         data_sha256=checksum(berkeley_files(records), root),
         split=TRAIN,
         images=len(records),
-        settings={"chosen": {"reading": name, "models": models}, "smoothness": SMOOTHNESS},
+        settings={"chosen": {"reading": name, "models": models}, "smoothness": CHOSEN_SMOOTHNESS},
         rows=[{"reading": n, "models": k, "covering": mean} for (n, k), mean in means.items()],
         notes=["Chosen: the largest covering. These rows are no results."],
-        plots=frozen_file({"colour": readings[name]}, request, root.name, smoothness=SMOOTHNESS, models=models),
+        plots=frozen_file({"colour": readings[name]}, request, root.name, smoothness=CHOSEN_SMOOTHNESS, models=models),
     )
 
 
@@ -51,7 +51,7 @@ def _score(record: datasets.BerkeleyImage, readings: Mapping[str, Reading]) -> d
     image, truths = RegionImage(record.image()), [person.segmentation for person in record.annotations()]
     found = {}
     for name, reading in readings.items():
-        labels = paper_form(image, smoothness=SMOOTHNESS, reading=reading)
+        labels = paper_form(image, smoothness=CHOSEN_SMOOTHNESS, reading=reading)
         score = evaluation.region_scores(labels, truths, thresholds=MODEL_COUNTS)
         found[name] = score.covered / score.area
     return found

@@ -30,7 +30,7 @@ from imtorque.segmentation.region_merging import border_features, region_statist
 from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions, torque_patches
 
 # Where the search starts, and the standard deviation of its moves.
-START = (0.8, 2.4, 0.6, -1.8, -0.2)  # untuned
+FIRST_COEFFICIENTS = (0.8, 2.4, 0.6, -1.8, -0.2)  # untuned
 SPREAD = (0.25, 0.6, 0.3, 0.8, 0.15)  # untuned
 CHANGED = 0.5  # share of the weights that a step changes; untuned
 QUANTILES = np.linspace(0.3, 0.95, 14)  # of the heights of merges: the thresholds that are tried
@@ -98,7 +98,7 @@ def score(weights: FloatArray, cases: Sequence[Case]) -> tuple[float, float]:
 def search(cases: Sequence[Case], steps: int) -> tuple[FloatArray, float, float]:
     """Return the best weights found, the covering and the threshold."""
     rng = np.random.default_rng(0)
-    weights: FloatArray = np.array(START)
+    weights: FloatArray = np.array(FIRST_COEFFICIENTS)
     covering, threshold = score(weights, cases)
     for step in range(steps):
         move = rng.normal(size=len(weights)) * (rng.random(len(weights)) < CHANGED)
