@@ -248,7 +248,7 @@ def test_truth_of_another_size_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing"], "NAME must be one of attention, attention-blend, boundary, boundary-readings"),
+        (["nothing"], "NAME must be one of attention, attention-blend, attention-readings, boundary"),
         (["boundary"], "must hold bsds500/images and bsds500/groundTruth"),
         (["boundary", "--matching", "best"], "matching must be one of"),
         (["boundary", "--set", "speed=2"], "boundary must be given settings it has (matching, samples), got speed"),
