@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol
 
 from imtorque import __version__
 from imtorque.files import output_names
-from imtorque.io.atomic import remove_leftovers
+from imtorque.io.atomic import alone, remove_leftovers
 from imtorque.io.errors import describe_error
 from imtorque.io.ledger import Ledger, is_as_written, sha256
 from imtorque.io.urls import fetched
@@ -145,6 +145,11 @@ def failure(name: str, text: str) -> Outcome:
 
 def made(task: Task, path: Path, name: str, stem: str, *, overwrite: bool = False) -> Outcome:
     """Do the task to one image, or find that it has been done; `name` is what the image is called."""
+    with alone(f"{stem}.json"):  # another run into the folder waits, and then finds it done
+        return _made_alone(task, path, name, stem, overwrite)
+
+
+def _made_alone(task: Task, path: Path, name: str, stem: str, overwrite: bool) -> Outcome:
     ledger = Ledger(Path(f"{stem}.json"), task.verb, overwrite=overwrite)
     record = ledger.record
     request = {

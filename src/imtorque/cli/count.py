@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -27,6 +26,7 @@ from imtorque.detection.ring_torque import odd_sizes
 from imtorque.detection.table import OBJECT_COLUMNS, SizeRange
 from imtorque.edges import edges_from_depth, find_recipe
 from imtorque.files import SUFFIXES, pixel_size, read_mask, write_bytes, write_image, write_text
+from imtorque.io.atomic import alone
 from imtorque.io.ledger import read_record
 from imtorque.render.objects import numbered_overlay
 
@@ -365,9 +365,7 @@ class _Tables:
         shown = {path: Path(path).name if names[Path(path).name] == 1 else path for path in self.counts}
         counts = ({"image": shown[path], **row} for path, row in self.counts.items())
         objects = (
-            {"image": shown[path], **row}
-            for path, record in self.records.items()
-            for row in json.loads(record.read_text(encoding="utf-8"))["result"]["objects"]
+            {"image": shown[path], **row} for path, record in self.records.items() for row in _result(record)["objects"]
         )
         known = any(row["pixel_size_um"] is not None for row in self.counts.values())
         if self.page is not None:
@@ -379,10 +377,7 @@ class _Tables:
 
     def _page(self, shown: dict[str, str]) -> str:
         """Return the page of all images under the names of the tables."""
-        results = {
-            shown[path]: json.loads(record.read_text(encoding="utf-8"))["result"]
-            for path, record in self.records.items()
-        }
+        results = {shown[path]: _result(record) for path, record in self.records.items()}
         return preview_page(results, {shown[path]: record.with_suffix(".png") for path, record in self.records.items()})
 
     def _earlier(self) -> Iterator[tuple[str, Path, dict[str, Any]]]:
@@ -392,6 +387,16 @@ class _Tables:
             record = None if path.name in now else read_record(path, CountObjects.verb)
             if record is not None and record.get("input") not in self.failed and "result" in record:
                 yield record["input"], path, record["result"]
+
+
+def _result(record: Path) -> dict[str, Any]:
+    """Return the result in a record, when nobody writes it."""
+    with alone(record):
+        stored = read_record(record, CountObjects.verb)
+    if stored is None or "result" not in stored:
+        raise ValueError(f"{record}: must hold a result, got what another run left; give the command again")
+    result: dict[str, Any] = stored["result"]
+    return result
 
 
 def _enlarged_range(one: SizeRange, factor: int) -> SizeRange:

@@ -31,7 +31,7 @@ from imtorque.cli.options import (
     refuse,
 )
 from imtorque.images import CheckedImage
-from imtorque.io.atomic import remove_leftovers
+from imtorque.io.atomic import alone, remove_leftovers
 from imtorque.io.errors import describe_error
 from imtorque.io.ledger import Ledger
 from imtorque.io.urls import find_addresses, is_address
@@ -321,9 +321,10 @@ def recorded(out: Path, name: str, outputs: Sequence[Path], overwrite: bool) -> 
     ledger.check(*(path.name for path in outputs))
     out.mkdir(parents=True, exist_ok=True)
     remove_leftovers(out)
-    with ledger.writing():
-        yield
-    ledger.end(outputs)
+    with alone(ledger.record):
+        with ledger.writing():
+            yield
+        ledger.end(outputs)
 
 
 def folder_ledger(out: Path, name: str, overwrite: bool) -> Ledger:

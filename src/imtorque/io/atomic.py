@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -48,6 +49,24 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         partial.unlink(missing_ok=True)
         if lock is not None and sys.platform != "win32":
+            os.close(lock)
+
+
+@contextmanager
+def alone(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let one process at a time into such blocks about a path; others wait. Without locks, all are let in."""
+    target = Path(path)
+    name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
+    mark = target.with_name(f".lock.{name}.part")  # a name of leftovers: it may outlive its maker
+    try:
+        lock = None if sys.platform == "win32" else _made_and_locked(mark)
+    except OSError:
+        lock = None  # nothing can be written there
+    try:
+        yield
+    finally:
+        if lock is not None:
+            mark.unlink(missing_ok=True)  # while it is locked: who waits for it makes another
             os.close(lock)
 
 
@@ -108,9 +127,9 @@ def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
 def _made_and_locked(partial: Path) -> int:
     """Make an empty file and lock it."""
     while True:
-        handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        handle = os.open(partial, os.O_RDWR | os.O_CREAT, 0o666)
         _lock(handle, wait=True)
-        # Between the two somebody who looks for leftovers may have taken it for one.
+        # Between the two somebody may have removed it: who looks for leftovers, or who had it before.
         try:
             if os.path.samestat(os.stat(partial), os.fstat(handle)):
                 return handle
