@@ -49,11 +49,12 @@ class Tab:
 
     def rest(self):
         """Wait until the state is in the page's address, so that the next change is a step of the history."""
-        self.wait().page.wait_for_function(
+        self.wait().page.evaluate(  # not wait_for_function, to which any promise is true
             """async () => {
                 const { page, state } = await import(new URL("page/page.js", document.baseURI).href);
-                const { writeAddress } = await import("/page/state.js");
-                return !page.replaceHistory && location.hash === writeAddress(state);
+                const { writeAddress } = await import(new URL("page/state.js", document.baseURI).href);
+                const rests = () => !page.replaceHistory && location.hash === writeAddress(state);
+                while (!rests()) await new Promise((done) => setTimeout(done, 20));
             }"""
         )
         return self

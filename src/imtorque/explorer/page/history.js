@@ -29,9 +29,9 @@ function recordStep() {
   showButtons();
 }
 
-// A user's gesture ends the page's own changes: else a quick one would be taken for a part of them.
+// A new gesture ends what was before it, the page's own changes or a quick gesture: each is a step of its own.
 window.addEventListener("pointerdown", () => {
-  if (!page.replaceHistory || !isIdle()) return;
+  if (page.replaceHistory && !isIdle()) return;
   clearTimeout(timer);
   recordStep();
 }, true);
