@@ -23,7 +23,6 @@ from PIL import Image
 
 import imtorque
 from imtorque.edges import DETECTORS
-from imtorque.edges.token_forest import kept_forest
 from imtorque.images import CheckedImage
 
 RESULTS = Path(__file__).parent / "results" / "detectors.json"
@@ -75,7 +74,7 @@ def main():
         "detectors": {},
     }
     for detector in NAMES:
-        if detector == "sketch-tokens" and not kept_forest().is_file():
+        if not DETECTORS[detector].is_ready():
             continue
         command = [sys.executable, __file__, "--one", detector, "--repeats", str(options.repeats)] + [
             "--toy"

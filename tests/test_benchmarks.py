@@ -193,7 +193,7 @@ def test_the_benchmark_of_the_explorers_answers_runs(tmp_path):
 def test_the_detectors_benchmark_has_time_and_memory_of_each(run_here, tmp_path, monkeypatch):
     monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path))
     found = run_here("detectors.py", "--toy", "--repeats", "1")
-    assert list(found["detectors"]) == ["pb", "mpb", "gpb", "ucm"]  # no forest was trained there
+    assert list(found["detectors"]) == ["pb", "mpb", "gpb", "ucm"]  # nothing was trained there
     for one in found["detectors"].values():
         assert one["seconds"] > 0
         assert one["megabytes"] > one["megabytes_of_it"] >= 0

@@ -14,7 +14,7 @@ from imtorque.core.types import Edges, Image
 from imtorque.edges.boundary_maps import gpb_map, mpb_map, pb_map
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.network import COMMAND as NETWORK_COMMAND
-from imtorque.edges.network import trained_network
+from imtorque.edges.network import kept_network, trained_network
 from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.token_forest import COMMAND, kept_forest, trained_tokens
 from imtorque.edges.ultrametric import contour_edges, ultrametric_contours
@@ -218,6 +218,7 @@ DETECTORS: dict[str, Detector] = {
             (0.0, 1.0, 0.0),
             _network_map,
             needs=NETWORK_COMMAND,
+            is_ready=lambda: kept_network().is_file(),
         ),
     )
 }
