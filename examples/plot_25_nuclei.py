@@ -3,8 +3,8 @@ Nuclei in a volume
 ==================
 
 In a volume the torque of a box is the part of it that surfaces enclose. `volumes.find_blobs` finds the extrema over
-place and size: here in a drawn volume of nuclei with known truth, some touching, in haze and noise. Circles are the
-sections of what was found, crosses the true centres near each slice.
+place and size, and the voxels that belong to each: here in a drawn volume of nuclei with known truth, some touching, in
+haze and noise. Lines are the outlines of what was found, crosses the true centres near each slice.
 """
 
 import matplotlib.pyplot as plt
@@ -24,9 +24,8 @@ for column, z in zip(cells.T, (12, 24, 36), strict=True):
     column[0].set_title(f"slice {z}")
     column[1].imshow(value[z], cmap="RdBu_r", vmin=-1, vmax=1)
     column[1].set_title("torque")
-    for y, x, r, dz in zip(found.y, found.x, found.radius, found.z - z, strict=True):
-        if abs(dz) < r:
-            column[0].add_patch(plt.Circle((x, y), np.sqrt(r**2 - dz**2), fill=False, color="gold"))
+    for label in np.unique(found.labels[z])[1:]:
+        column[0].contour(found.labels[z] == label, levels=[0.5], colors="gold", linewidths=1)
     near = np.abs(truth.centres[:, 0] - z) < truth.radii / 2
     column[0].plot(truth.centres[near, 2], truth.centres[near, 1], "+", color="tab:red")
     for cell in column:

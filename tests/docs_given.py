@@ -39,11 +39,12 @@ def _discs(seed, count=6, shape=(120, 160)):
     return image.clip(0, 255).astype(np.uint8), boxes
 
 
-def _beyond(_):
+def _beyond(folder):
     depth = np.full((60, 80), 2.0)
     depth[20:40, 20:50] = 1.2
     z, y, x = np.ogrid[:16, :32, :32]
     stack = ((z - 8) ** 2 * 4 + (y - 16) ** 2 + (x - 16) ** 2 <= 64).astype(float)
+    tifffile.imwrite(folder / "cells.tif", stack.astype(np.float32))
     first = scene("texture", (48, 64))
     masks = [scene("disc", (40, 40)) > 0.5, scene("triangle", (40, 40)) > 0.5]
     photographs = [_discs(k)[0][:40, :40] for k in range(2)]
@@ -52,7 +53,6 @@ def _beyond(_):
         "depth": depth,
         "first": first,
         "second": np.roll(first, 1, 1),
-        "stack": stack,
         "image": _discs(1)[0],
         "masks": masks,
         "photographs": photographs,

@@ -24,7 +24,7 @@ from imtorque.io.arrays import BoolArray, Image
 from imtorque.io.atomic import open_regular, replacing, write_bytes, write_text
 from imtorque.io.decoding import FORMATS, decode, decode_pages, decode_shape, reading
 from imtorque.io.fits import FITS_SUFFIXES, is_fits, read_fits
-from imtorque.io.ledger import read_record
+from imtorque.io.ledger import checksum, read_record
 from imtorque.io.microscopy import READERS, is_microscopy, plane_size, read_plane
 from imtorque.io.pixel_size import checked, tiff_pixel_size
 from imtorque.io.tiff_opening import is_tiff
@@ -47,6 +47,7 @@ __all__ = [
     "write_array",
     "write_bytes",
     "write_image",
+    "write_stack",
     "write_text",
 ]
 
@@ -212,6 +213,16 @@ def write_image(path: str | os.PathLike[str], pixels: NDArray[Any]) -> Path:
     return target
 
 
+def write_stack(path: str | os.PathLike[str], volume: NDArray[Any]) -> Path:
+    """Write a volume (Z, Y, X) as a TIFF of a page for each slice, complete or not at all, and return its path."""
+    import tifffile  # here, because it takes long to load
+
+    target = Path(path)
+    with replacing(target) as partial:
+        tifffile.imwrite(partial, volume, compression="zlib", metadata={"axes": "ZYX"})
+    return target
+
+
 def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> Path:
     """Write an array to an .npy file, complete or not at all, and return its path."""
     target = Path(path)
@@ -246,7 +257,7 @@ def find_images(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
         if not os.fspath(argument):
             raise ValueError("an image must have a name, got an empty one")
         path = Path(argument)
-        if path.is_dir():
+        if path.is_dir() and path.suffix != ".zarr":  # which is one image
             images = _images(path.iterdir())
         elif not path.exists() and glob.has_magic(str(argument)):
             images = _images(_matches(str(argument)))
@@ -352,12 +363,3 @@ def _is_output(path: Path, records: dict[Path, bool]) -> bool:
                 if records[record]:
                     return True
     return False
-
-
-def checksum(paths: Iterable[Path], root: Path) -> str:
-    """Return one SHA-256 for many files: of their names below `root` and their contents, in order of the names."""
-    total = hashlib.sha256()
-    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in set(paths)):
-        with open(path, "rb") as file:
-            total.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return total.hexdigest()

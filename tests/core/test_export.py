@@ -21,7 +21,7 @@ RESULTS = {
     "rectangles": lambda: imtorque.find_extrema(imtorque.detect_edges(disc()), [(9, 5), (11, 13)], count=3),
     "blobs": lambda: imtorque.find_blobs(disc()),
     "boxes": lambda: Boxes(*np.arange(8).reshape(4, 2), np.array([0.5, 0.25])),
-    "volume": lambda: volumes.find_blobs(np.pad(np.ones((9, 9, 9)), 8)),
+    "volume": lambda: volumes.find_extrema(np.pad(np.ones((9, 9, 9)), 8), count=3),
     "tracks": lambda: Trajectories.of(track_extrema([disc()] * 2)),
 }
 LAYERS = {"blobs": "shapes", "boxes": "shapes", "tracks": "tracks"}

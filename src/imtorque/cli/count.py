@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,18 @@ from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
 from imtorque.cli.count_page import UNLIKE, preview_page
-from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_range, parse_sizes, refuse
+from imtorque.cli.count_volume import CountVolumeObjects, volume_columns
+from imtorque.cli.options import (
+    FILE_PANEL,
+    SIGNS,
+    Opening,
+    Sign,
+    detector_option,
+    number_of,
+    parse_range,
+    parse_sizes,
+    refuse,
+)
 from imtorque.cli.runner import TableBatch, folder_ledger, one_line_errors, recorded
 from imtorque.core.resizing import shrink_image
 from imtorque.core.types import BoolArray, Edges, Image
@@ -35,10 +46,11 @@ Region = Literal["circle"]
 # What the columns are called in tables, the number first.
 NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in OBJECT_COLUMNS}
 LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as does the area
-SUMMARY = [
-    "image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width", "plane", "trust", "note",
-]  # fmt: skip
+COUNTED = (
+    "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "depth", "height", "width", "plane", "trust", "note",
+)  # fmt: skip
 MICROMETRES = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}
+VOLUME_SIGNS: Mapping[Sign, Literal[1, -1] | None] = {"auto": 1, "bright": 1, "dark": -1, "both": None}
 DEFAULT_OVERLAP = 0.4  # that of find_blobs; convention
 MIN_SUGGESTING = 3  # objects, from which their sizes are suggested; convention
 MOST_OBJECTS, SUGGESTED_MARGIN = (0.1, 0.9), 1.2  # quantiles of their diameters, and the margin about them; convention
@@ -253,6 +265,22 @@ def count(
     ] = False,
     overlay: Annotated[bool, typer.Option(help="Write the image with outlines and numbers.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their object.")] = True,
+    volume: Annotated[
+        bool,
+        typer.Option(
+            "--volume",
+            help="Each file is one volume: all slices of a stack, a .zarr folder, or .nii with nibabel.",
+            rich_help_panel=FILE_PANEL,
+        ),
+    ] = False,
+    spacing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="Z,Y,X",
+            help="Of a volume: micrometres from voxel to voxel, such as 2,0.5,0.5; by default what the file says.",
+            rich_help_panel=FILE_PANEL,
+        ),
+    ] = None,
     preview: Annotated[
         bool,
         typer.Option(
@@ -272,6 +300,8 @@ def count(
     come in pixels, and in micrometres where the size of a pixel is known.
 
     Example: [bold]imtorque count sample:hopper --count 10[/bold]
+
+    In three dimensions: [bold]imtorque count stack.tif --volume[/bold]
 
     By examples: [bold]imtorque count cells/ --model cells.finder --pixel-size 0.32um[/bold]
 
@@ -314,11 +344,38 @@ def count(
             table=batch.table,
             no_overlay=not overlay,
         )
+    if volume:
+        others: dict[str, Any] = {
+            "model": model,
+            "mask": mask,
+            "inside": inside,
+            "detector": detector,
+            "depth": depth,
+            "rois": rois,
+        }
+        others |= {"min_score": min_score, "pixel_size": pixel_size, "page": opening.page, "preview": preview}
+        refuse("--volume goes without it", **others, reduce=None if opening.reduce == 1 else opening.reduce)
+        work: CountObjects | CountVolumeObjects = CountVolumeObjects(
+            sizes=task.sizes,
+            in_micrometres=micrometres,
+            patch_sizes=patch_sizes,
+            sign=VOLUME_SIGNS[sign],
+            threshold=threshold,
+            overlap=None if overlap == DEFAULT_OVERLAP else overlap,
+            count=count,
+            spacing=None if spacing is None else _spacing(spacing),
+            channel=opening.channel,
+            overlay=overlay,
+            labels=labels,
+        )
+    else:
+        refuse("is of volumes: give --volume as well", spacing=spacing)
+        work = task
     tables = _Tables(batch, preview)
     with one_line_errors():
         tables.check()
     try:
-        batch.run(task, _describe, tables.add)
+        batch.run(work, _describe, tables.add)
     finally:
         with one_line_errors():
             tables.write()
@@ -350,7 +407,7 @@ class _Tables:
         if outcome.status == "failed":
             self.failed.add(outcome.input)
         elif self.out is not None:
-            self.counts[outcome.input] = {key: outcome.result.get(key) for key in SUMMARY[1:]}
+            self.counts[outcome.input] = {key: outcome.result.get(key) for key in COUNTED}
             self.records[outcome.input] = Path(outcome.outputs[-1])
 
     def write(self) -> None:
@@ -359,7 +416,7 @@ class _Tables:
             return
         earlier, records = {}, {}
         for name, record, result in self._earlier():
-            earlier[name], records[name] = {key: result.get(key) for key in SUMMARY[1:]}, record
+            earlier[name], records[name] = {key: result.get(key) for key in COUNTED}, record
         self.counts, self.records = earlier | self.counts, records | self.records
         names = Counter(Path(path).name for path in self.counts)  # images of one name are told by their paths
         shown = {path: Path(path).name if names[Path(path).name] == 1 else path for path in self.counts}
@@ -367,13 +424,17 @@ class _Tables:
         objects = (
             {"image": shown[path], **row} for path, record in self.records.items() for row in _result(record)["objects"]
         )
-        known = any(row["pixel_size_um"] is not None for row in self.counts.values())
+        kinds = {(row["depth"] is not None, row["pixel_size_um"] is not None) for row in self.counts.values()}
+        columns = dict.fromkeys(
+            name for deep, known in sorted(kinds) for name in (volume_columns if deep else object_columns)(known)
+        )
+        summary = [name for name in ("image", *COUNTED) if name != "depth" or any(deep for deep, _ in kinds)]
         if self.page is not None:
             with recorded(self.out, "count.page", [self.page], self.overwrite):
                 write_text(self.page, self._page(shown))
         with recorded(self.out, "count", self.paths, self.overwrite):
-            write_text(self.paths[0], csv_table(SUMMARY, counts))
-            write_text(self.paths[1], csv_table(["image", *object_columns(known)], objects))
+            write_text(self.paths[0], csv_table(summary, ({name: row[name] for name in summary} for row in counts)))
+            write_text(self.paths[1], csv_table(["image", *columns], objects))
 
     def _page(self, shown: dict[str, str]) -> str:
         """Return the page of all images under the names of the tables."""
@@ -488,6 +549,17 @@ def _trust(found: Blobs) -> dict[str, Any]:
 def _in_pixels(length: float) -> str:
     """Return a length in pixels, with a decimal where that says something."""
     return f"{length:.0f}" if length >= 100 else f"{length:.1f}"
+
+
+def _spacing(text: str) -> tuple[float, float, float]:
+    """Return micrometres from voxel to voxel along z, y and x."""
+    try:
+        z, y, x = (float(part) for part in text.removesuffix("um").split(","))
+    except ValueError:
+        z = y = x = 0.0
+    if not all(0 < step < 1e9 for step in (z, y, x)):
+        raise typer.BadParameter(f"must be three numbers such as 2,0.5,0.5, got {text!r}", param_hint="--spacing")
+    return z, y, x
 
 
 def _length(option: str, text: str) -> float:

@@ -181,7 +181,7 @@ def _found_contours(
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     least = None if min_score is None and threshold is None else min_score or 0.0
     propose = partial(_proposed, image, sigma=sigma, contrast=contrast, threshold=threshold)
-    if sizes is not None and not _is_range(sizes):
+    if sizes is not None and not is_range(sizes):
         search = replace(usual, range=size_range(shape, sizes), sizes=_listed(sizes, shape), known="given")
         proposals, levels, grey = propose([search])
         found = scored_and_selected(proposals, search=search, shape=shape, grey=grey, signed=signed, overlap=overlap)
@@ -363,10 +363,8 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
         side = math.sqrt(shape[0] * shape[1])
         smallest = max(MIN_DIAMETER, MIN_SIDE_SHARE * side)
         return smallest, max(smallest, MAX_SIDE_SHARE * side)
-    if _is_range(sizes):
-        smallest, largest = (float(np.asarray(v).item()) for v in sizes)
-        if not (math.isfinite(largest) and 3 <= smallest <= largest):
-            raise ValueError(f"sizes as a range must be (smallest, largest) with 3 <= smallest <= largest, got {sizes}")
+    if is_range(sizes):
+        smallest, largest = checked_range(sizes)
         return min(smallest, _reach(shape)), min(largest, _reach(shape))
     listed = check_sizes(np.asarray(sizes))
     if listed.ndim != 1:
@@ -375,7 +373,15 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
     return smallest, largest
 
 
-def _is_range(sizes: Sizes | tuple[float, float]) -> TypeGuard[tuple[float, float]]:
+def checked_range(sizes: tuple[float, float]) -> tuple[float, float]:
+    """Return a range of diameters that can be one."""
+    smallest, largest = (float(np.asarray(v).item()) for v in sizes)
+    if not (math.isfinite(largest) and 3 <= smallest <= largest):
+        raise ValueError(f"sizes as a range must be (smallest, largest) with 3 <= smallest <= largest, got {sizes}")
+    return smallest, largest
+
+
+def is_range(sizes: Sizes | tuple[float, float] | None) -> TypeGuard[tuple[float, float]]:
     """Return whether sizes are a range of diameters: a tuple of two numbers."""
     return isinstance(sizes, tuple) and len(sizes) == 2 and not any(isinstance(v, tuple) for v in sizes)
 

@@ -122,8 +122,19 @@ def is_as_written(path: Path, stored: Record) -> bool:
         return False
 
 
+def checksum(paths: Iterable[Path], root: Path) -> str:
+    """Return one SHA-256 for many files: of their names below `root` and their contents, in order of the names."""
+    total = hashlib.sha256()
+    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in set(paths)):
+        with open(path, "rb") as file:
+            total.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
 def sha256(path: Path) -> str:
-    """Return the checksum of a file."""
+    """Return the checksum of a file, or of all files of a folder."""
+    if path.is_dir():
+        return checksum((inner for inner in path.rglob("*") if inner.is_file()), path)
     try:
         with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

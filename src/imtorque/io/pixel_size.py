@@ -43,6 +43,17 @@ def tiff_pixel_size(file: BinaryIO) -> Size | None:
         return checked(size) if max(size) < MAX_INCH_PIXEL else None
 
 
+def slice_distance(file: BinaryIO) -> float | None:
+    """Return micrometres from one slice of a TIFF's stack to the next, None where it does not say."""
+    with opened(file) as tiff:
+        if tiff.is_ome:
+            root = _ome_pixels(tiff.ome_metadata or "")
+            return None if root is None else _length(root, "Z")
+        said = tiff.imagej_metadata or {} if tiff.is_imagej else {}
+        unit, step = UNIT_MICROMETRES.get(_plain(str(said.get("unit", "")))), said.get("spacing")
+        return abs(float(step)) * unit if unit is not None and isinstance(step, int | float) else None
+
+
 def checked(size: tuple[float | None, float | None] | None) -> Size | None:
     """Return a size that can be one, else None."""
     if size is None or size[0] is None or size[1] is None:
@@ -51,12 +62,16 @@ def checked(size: tuple[float | None, float | None] | None) -> Size | None:
 
 
 def _ome(text: str) -> tuple[float | None, float | None] | None:
+    pixels = _ome_pixels(text)
+    return None if pixels is None else (_length(pixels, "Y"), _length(pixels, "X"))
+
+
+def _ome_pixels(text: str) -> ElementTree.Element | None:
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError:
         return None
-    pixels = next((element for element in root.iter() if element.tag.rpartition("}")[2] == "Pixels"), None)
-    return None if pixels is None else (_length(pixels, "Y"), _length(pixels, "X"))
+    return next((element for element in root.iter() if element.tag.rpartition("}")[2] == "Pixels"), None)
 
 
 def _length(pixels: ElementTree.Element, axis: str) -> float | None:

@@ -39,6 +39,7 @@ class Plane:
         inner = self.key.axes.replace("S", "C") if stack.samples_are_channels else self.key.axes
         axes, shape = stack.axes + inner, (*stack.shape, *self.key.shape)
         chosen = choose(axes, shape, page, channel, kind="TIFF", colour=_in_colour(self.key))
+        self.long_axes = "".join(axis for axis, n in zip(stack.axes, stack.shape, strict=True) if n > 1 and axis != "C")
         self.order = stack.order(chosen)
         self.page, self.offset, self.number = stack.page(chosen)
         if stack.plain and self.page is not self.key:  # pages of a plain file need not be alike

@@ -33,7 +33,7 @@ class ZarrSource(Source):
             cut.get(axis, slice(None)) if number is None else number
             for axis, number in zip(self.axes, self.numbers, strict=True)
         )
-        pixels = np.asarray(_opened(self.name, self.path)[index])
+        pixels = np.asarray(opened_array(self.name, self.path)[index])
         kept = "".join(axis for axis, number in zip(self.axes, self.numbers, strict=True) if number is None)
         order = [kept.index(axis) for axis in ("Y", "X", *(set(kept) - {"Y", "X"}))]
         return native(np.ascontiguousarray(pixels.transpose(order)))
@@ -132,7 +132,8 @@ def _world(image: dict[str, Any], dataset: dict[str, Any], axes: str, named: lis
     return Affine((float(scale[x]), 0.0, float(offset[x]), 0.0, float(scale[y]), float(offset[y])), unit)
 
 
-def _opened(store: str, path: str) -> Any:
+def opened_array(store: str, path: str) -> Any:
+    """Return an array of a store."""
     import zarr
 
     return zarr.open_array(store, mode="r", path=path) if path else zarr.open_array(store, mode="r")

@@ -7,6 +7,8 @@ bright side, torque is positive around bright objects, sizes are odd sides of bo
 
 from imtorque.volumes.blobs import find_blobs
 from imtorque.volumes.extrema import VolumeExtrema, find_extrema, suppress_overlaps
+from imtorque.volumes.objects import MEASURED, VolumeBlobs
+from imtorque.volumes.reading import read_volume, voxel_size
 from imtorque.volumes.surfaces import Surfaces, detect_surfaces, gradient_surfaces
 from imtorque.volumes.torque import (
     box_sides,
@@ -17,7 +19,9 @@ from imtorque.volumes.torque import (
 )
 
 __all__ = [
+    "MEASURED",
     "Surfaces",
+    "VolumeBlobs",
     "VolumeExtrema",
     "box_sides",
     "default_sizes",
@@ -26,7 +30,9 @@ __all__ = [
     "find_extrema",
     "gradient_surfaces",
     "gradient_torque",
+    "read_volume",
     "suppress_overlaps",
     "torque_volume_3d",
     "value_and_scale_maps",
+    "voxel_size",
 ]

@@ -111,9 +111,8 @@ def detect_surfaces(
     """
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    check_sigma(sigma)
     grey, steps = check_volume(volume), relative_spacing(spacing)
-    smooth = ndimage.gaussian_filter(grey, [sigma / step for step in steps], mode="nearest")
+    smooth = smoothed(grey, sigma, spacing)
     along = [_difference(smooth, axis) / np.float32(step) for axis, step in enumerate(steps)]
     del smooth
     strength = np.sqrt(along[0] ** 2 + along[1] ** 2 + along[2] ** 2)
@@ -143,6 +142,17 @@ def check_volume(volume: ArrayLike) -> Float32Array:
     if not np.all(np.isfinite(grey)) or np.abs(grey).max() > LARGEST_FORCE:
         raise ValueError(f"volume must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
     return grey
+
+
+def smoothed(grey: Float32Array, sigma: float, spacing: Spacing) -> Float32Array:
+    """Return grey values under a Gaussian whose sigma is in units of the smallest spacing."""
+    from scipy import ndimage
+
+    check_sigma(sigma)
+    smooth: Float32Array = ndimage.gaussian_filter(
+        grey, [sigma / step for step in relative_spacing(spacing)], mode="nearest"
+    )
+    return smooth
 
 
 def relative_spacing(spacing: Spacing) -> Spacing:

@@ -22,6 +22,7 @@ BOUND_BLOCK = 8  # convention: voxels along each side of the blocks by which sum
 WIDEST_SUM = 2.0**30  # bound: that 32 bits hold with a bit to spare
 LEAST_NORM = 2.0**-136  # bound: of factors that keep 13 bits as float32 numbers, where the usual ones have 24
 MOST_GREY_VOXELS = 2**41  # bound: of boxes, whose sums of rounded grey values fit 63 bits
+SIZE_STEP = 1.15  # convention: ratio of a default size to the next
 GREY_STEPS = 2.0**22  # into which the range of grey values is divided for gradient torque; bound: overflow
 Boxes = tuple[NDArray[np.int32], Float32Array]
 
@@ -123,9 +124,14 @@ def default_sizes(shape: tuple[int, ...], spacing: Spacing = ISOTROPIC) -> IntAr
     sides = [n * step for n, step in zip(shape, relative_spacing(spacing), strict=True)]
     bound = max(5.0, 0.46 * float(np.prod(sides)) ** (1 / 3))
     sizes = [5]
-    while (following := max(sizes[-1] + 2, 2 * math.floor(sizes[-1] * 1.15 / 2) + 1)) <= bound:
+    while (following := max(sizes[-1] + 2, nearest_odd(SIZE_STEP * sizes[-1]))) <= bound:
         sizes.append(following)
     return np.asarray(sizes, np.int64)
+
+
+def nearest_odd(length: float) -> int:
+    """Return the odd whole number nearest to a length."""
+    return 2 * math.floor(length / 2) + 1
 
 
 def require_surfaces(surfaces: Surfaces) -> Surfaces:
