@@ -16,7 +16,7 @@ from imtorque.volumes.extrema import VolumeExtrema
 from imtorque.volumes.surfaces import Spacing, relative_spacing
 from imtorque.volumes.torque import box_sides
 
-# Of half the box, how far from its centre an object's voxels may lie; tuned on nuclei_volume, seeds 0 and 1, by mean IoU.
+# Of half the box, how far from its centre an object reaches; tuned on nuclei_volume, seeds 0 and 1, by mean IoU.
 REACH = 1.8
 # Of the grey values between the box and the reach: what lies around, other objects aside; tuned likewise.
 GROUND_QUANTILE = 0.1
