@@ -108,7 +108,7 @@ def _videos(folder):
 
 
 def _large_images(folder):
-    tifffile.imwrite(folder / "slide.ome.tif", np.stack([(255 * scene("shapes", (120, 160))).astype(np.uint8)] * 2))
+    tifffile.imwrite(folder / "slide.ome.tif", (255 * scene("shapes", (120, 160))).astype(np.uint8))
     return {}
 
 

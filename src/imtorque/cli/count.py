@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
 from imtorque.cli.count_page import UNLIKE, preview_page
+from imtorque.cli.count_tiles import count_in_tiles
 from imtorque.cli.count_volume import CountVolumeObjects, volume_columns
 from imtorque.cli.options import (
     FILE_PANEL,
@@ -281,6 +282,17 @@ def count(
             rich_help_panel=FILE_PANEL,
         ),
     ] = None,
+    tile: Annotated[
+        int | None,
+        typer.Option(
+            min=64,
+            max=16384,
+            metavar="N",
+            help="Count in tiles of N pixels, such as 1024, what does not fit in memory: slides, OME-Zarr. Each image "
+            "has a folder: a table, outlines for QuPath, an overview.",
+            rich_help_panel=FILE_PANEL,
+        ),
+    ] = None,
     preview: Annotated[
         bool,
         typer.Option(
@@ -300,6 +312,8 @@ def count(
     come in pixels, and in micrometres where the size of a pixel is known.
 
     Example: [bold]imtorque count sample:hopper --count 10[/bold]
+
+    Of a slide: [bold]imtorque count slide.svs --tile 1024 --sizes 12-30[/bold]
 
     In three dimensions: [bold]imtorque count stack.tif --volume[/bold]
 
@@ -344,6 +358,28 @@ def count(
             table=batch.table,
             no_overlay=not overlay,
         )
+    if tile is not None:
+        left: dict[str, Any] = {"mask": mask, "inside": inside, "detector": detector, "depth": depth, "rois": rois}
+        left |= {
+            "count": count,
+            "reduce": opening.reduce - 1 or None,
+            "volume": volume,
+            "pixel_size": pixel_size,
+            "preview": preview,
+            "paths": batch.paths,
+        }
+        refuse("--tile goes without it", **left, table=batch.table, overwrite=batch.overwrite)
+        if patch_sizes is not None:
+            raise typer.BadParameter("must be a range such as 20-60 with --tile", param_hint="--sizes")
+        searched = {
+            "sizes": task.sizes,
+            "in_micrometres": task.in_micrometres,
+            "sign": task.sign,
+            "threshold": threshold,
+            "min_score": min_score,
+        }
+        count_in_tiles(batch, opening, {**searched, "model": model, "overlap": overlap, "tile": tile})
+        return
     if volume:
         others: dict[str, Any] = {
             "model": model,

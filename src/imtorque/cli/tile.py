@@ -93,12 +93,12 @@ def tile(
     if "extrema" not in chosen and (count is not None or extrema is not None):
         chosen.append("extrema")
     with one_line_errors():
-        _need_extra()
+        need_extra()
         from imtorque.tiling import open_image, process_image
 
         source = open_image(image, level=source_level, channel=channel, page=page)
         connection = nullcontext() if scheduler is None else client_of(scheduler)
-        with connection as client, progress_bars() as progress, _resumable():
+        with connection as client, progress_bars() as progress, resumable():
             summary = process_image(
                 source,
                 out,
@@ -129,14 +129,15 @@ def _least_torque(extrema: str | None) -> float:
         raise typer.BadParameter(f"must be all or a number, got {extrema!r}", param_hint="--extrema") from None
 
 
-def _need_extra() -> None:
+def need_extra() -> None:
+    """Refuse to begin without the packages of the extra."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ValueError(f"large images need {', '.join(missing)}: pip install 'imtorque[scale]'")
 
 
 @contextmanager
-def _resumable() -> Iterator[None]:
+def resumable() -> Iterator[None]:
     """Say that the same command goes on, where it is stopped; failures of tiles and of a cluster are one line."""
     try:
         yield

@@ -35,15 +35,24 @@ def object_plane(image: Image) -> tuple[Image, str]:
     in which they are clearest (the first principal component of the colour gradients, in units of the noise), are at
     least twice as clear over the noise, and those of grey can be seen in it too.
     """
+    weights, name = clearest_plane(image)
+    return (image if weights is None else in_plane(image, weights)), name
+
+
+def clearest_plane(image: Image) -> tuple[FloatArray | None, str]:
+    """Return the weights of red, green and blue in that plane, None for the image itself, and its name."""
+    weights, name = _clearest(CheckedImage(image))
+    return (None if name == "grey" else weights), name
+
+
+def in_plane(image: Image, weights: FloatArray) -> Image:
+    """Return a mixture of the colours of an image, in its own values."""
     checked = CheckedImage(image)
-    weights, name = _clearest(checked)
-    if name == "grey":
-        return image, name
     plane = np.empty(checked.shape, np.float32)
     for start, colours in checked.rgb_strips():
         plane[start : start + colours.shape[1]] = np.tensordot(weights, colours, axes=1)
     used: Any = CheckedImage(checked.low + (checked.high - checked.low) * plane, (checked.low, checked.high))
-    return used, name
+    return used  # type: ignore[no-any-return]
 
 
 def _clearest(image: CheckedImage) -> tuple[FloatArray, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
 
@@ -21,20 +23,24 @@ DATE = (1980, 1, 1, 0, 0, 0)  # of files in the archive: the same objects give t
 
 def geojson(blobs: Blobs, scale: float) -> str:
     """Return objects as a GeoJSON collection of polygons, with their measurements as QuPath's detections have them."""
-    names = [name for name in blobs.to_dict() if name != "label"]
-    features = []
-    for row in range(len(blobs)):
-        ring = np.round(_corners(blobs, row, scale), 3).tolist()
-        measured = {name: float(f"{getattr(blobs, name)[row]:.6g}") for name in names}
+    found = list(features(blobs.to_dict(), blobs.outline, scale))
+    return json.dumps({"type": "FeatureCollection", "features": found}) + "\n"
+
+
+def features(columns: Mapping[str, NDArray[Any]], outlines: FloatArray, scale: float) -> Iterator[dict[str, Any]]:
+    """Yield a GeoJSON feature for each object, given columns as of `Blobs.to_dict` and the outlines."""
+    names = [name for name in columns if name not in ("label", "outline")]
+    for row, number in enumerate(columns["label"].tolist()):
+        ring = np.round(_corners(outlines[row], scale), 3).tolist()
+        measured = {name: float(f"{columns[name][row]:.6g}") for name in names}
         properties: dict[str, Any] = {
             "objectType": "detection",
-            "name": str(row + 1),
-            "classification": {"name": "bright" if blobs.value[row] > 0 else "dark"},
+            "name": str(number),
+            "classification": {"name": "bright" if columns["value"][row] > 0 else "dark"},
             "measurements": {name: value for name, value in measured.items() if np.isfinite(value)},
         }
         geometry = {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
-        features.append({"type": "Feature", "id": row + 1, "geometry": geometry, "properties": properties})
-    return json.dumps({"type": "FeatureCollection", "features": features}) + "\n"
+        yield {"type": "Feature", "id": number, "geometry": geometry, "properties": properties}
 
 
 def imagej_rois(blobs: Blobs, scale: float) -> bytes:
@@ -47,12 +53,12 @@ def imagej_rois(blobs: Blobs, scale: float) -> bytes:
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for row in range(len(blobs)):
             name = f"{row + 1:05d}"
-            roi = ImagejRoi.frompoints(_corners(blobs, row, scale), name=name)
+            roi = ImagejRoi.frompoints(_corners(blobs.outline[row], scale), name=name)
             roi.roitype = ROI_TYPE.POLYGON
             file.writestr(zipfile.ZipInfo(f"{name}.roi", DATE), roi.tobytes())
     return archive.getvalue()
 
 
-def _corners(blobs: Blobs, row: int, scale: float) -> FloatArray:
+def _corners(outline: FloatArray, scale: float) -> FloatArray:
     """Return the points (x, y) of an outline as both programs count them, in pixels `scale` times smaller than ours."""
-    return np.asarray((blobs.outline[row, :, ::-1] + PIXEL_CORNER) * scale, np.float64)
+    return np.asarray((outline[:, ::-1] + PIXEL_CORNER) * scale, np.float64)

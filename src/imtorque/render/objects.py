@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from PIL import Image as PillowImage
@@ -46,6 +47,15 @@ def numbered_overlay(image: Image, labels: IntArray, y: FloatArray, x: FloatArra
         write_number(canvas, k + 1, centre, min(tallest, fitting), MAXIMUM_COLOUR)
     if without:
         _write_legend(canvas, len(y), without, tallest)
+    return np.asarray(canvas)
+
+
+def outlined(image: Image, outlines: Iterable[FloatArray]) -> Bytes:
+    """Draw outlines (n, 2) of y and x, yellow on the image: those of many small objects, without numbers."""
+    canvas = PillowImage.fromarray(CheckedImage(image).as_bytes()).convert("RGB")
+    draw = ImageDraw.Draw(canvas)
+    for outline in outlines:
+        draw.polygon([(float(x), float(y)) for y, x in outline], outline=OUTLINE)
     return np.asarray(canvas)
 
 

@@ -182,7 +182,7 @@ def process_image(
     if recipe in ("contours", "paper"):
         raise ValueError(
             'recipe must be one of strengthened edges; blobs are those of find_blobs(..., method="paper") here, '
-            f'because method="contours" judges objects by all others in the image, got {recipe!r}'
+            f"because others are judged by all in the image: count_objects finds these, got {recipe!r}"
         )
     image, folder = as_source(source), Path(out).absolute()
     edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)
