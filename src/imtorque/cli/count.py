@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
 from imtorque.cli.count_page import UNLIKE, preview_page
 from imtorque.cli.count_tiles import count_in_tiles
-from imtorque.cli.count_volume import CountVolumeObjects, volume_columns
+from imtorque.cli.count_volume import CountVolumeObjects, rounded_rows, volume_columns
 from imtorque.cli.options import (
     FILE_PANEL,
     SIGNS,
@@ -542,8 +542,7 @@ def object_columns(in_micrometres: bool) -> list[str]:
 def object_rows(found: Blobs) -> list[dict[str, Any]]:
     """Return objects as rows, with the numbers that stand in the overlay and the label image."""
     columns = {name: found.to_dict()[key].tolist() for key, name in NAMES.items()}
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]
+    return rounded_rows(columns)
 
 
 def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:

@@ -115,6 +115,11 @@ def projection(volume: Any, found: VolumeBlobs) -> Any:
 
 def _rows(found: VolumeBlobs) -> list[dict[str, Any]]:
     columns = {name: found.to_dict()[key].tolist() for key, name in NAMES.items()}
+    return rounded_rows(columns)
+
+
+def rounded_rows(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return columns as rows, of six digits."""
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]
 

@@ -79,12 +79,7 @@ def find_extrema(
     >>> find_extrema(detect_edges(image), sizes=range(3, 40, 2), count=1).to_csv().split()[1]
     '30,25,21,0.902483'
     """
-    _check_sign(sign)
-    if count is not None and operator.index(count) < 0:
-        raise ValueError(f"count must not be negative, got {count}")
-    if not threshold >= 0:
-        raise ValueError(f"threshold must not be negative, got {threshold}")
-
+    check_wanted(sign, count, threshold)
     cross = check_neighbourhood(neighbourhood) == "cross"
     limit = -1 if count is None else operator.index(count)
     request = _Request(sign or 0, limit, end_scales, threshold, cross, inside)
@@ -138,9 +133,14 @@ def check_neighbourhood(neighbourhood: str) -> str:
     return neighbourhood
 
 
-def _check_sign(sign: int | None) -> None:
+def check_wanted(sign: int | None, count: int | None, threshold: float) -> None:
+    """Refuse a sign, a number or a least |torque| of extrema that cannot be."""
     if sign not in (None, 1, -1):
         raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
+    if count is not None and operator.index(count) < 0:
+        raise ValueError(f"count must not be negative, got {count}")
+    if not threshold >= 0:
+        raise ValueError(f"threshold must not be negative, got {threshold}")
 
 
 def suppress_overlaps(extrema: Extrema, overlap: float = 0.5) -> Extrema:

@@ -11,7 +11,6 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from imtorque.edges.oriented import OrientedMap
 from imtorque.images import CheckedImage
 from imtorque.io.arrays import Layout, Planes, read_arrays
 from imtorque.io.atomic import write_bytes
-from imtorque.io.caches import cache_folder
+from imtorque.io.caches import cache_folder, load_trained
 from imtorque.io.errors import reading_file
 
 FORMAT = 1  # of the file and the layers; other formats are refused; format: version
@@ -206,12 +205,5 @@ def kept_network() -> Path:
 
 def trained_network() -> BoundaryNetwork:
     """Return the network that was trained on this computer."""
-    path = kept_network()
-    if not path.is_file():
-        raise ValueError(f"network must be trained first, by {COMMAND}; got no {path}")
-    return _loaded(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=1)
-def _loaded(path: Path, changed: int) -> BoundaryNetwork:  # noqa: ARG001 - a file that was written anew is read anew
-    return BoundaryNetwork.load(path)
+    model: BoundaryNetwork = load_trained(kept_network(), BoundaryNetwork.load, "network", COMMAND)
+    return model

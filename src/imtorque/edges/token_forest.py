@@ -10,7 +10,6 @@ import io
 import json
 import os
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from imtorque.edges.token_channels import CELL, CELLS, CHANNELS, SIDE, channel_p
 from imtorque.images import CheckedImage
 from imtorque.io.arrays import Layout, read_arrays
 from imtorque.io.atomic import write_bytes
-from imtorque.io.caches import cache_folder
+from imtorque.io.caches import cache_folder, load_trained
 from imtorque.io.errors import reading_file
 
 FORMAT = 2  # of the file and the features of the trees; other formats are refused; format: version
@@ -163,12 +162,5 @@ def kept_forest() -> Path:
 
 def trained_tokens() -> SketchTokens:
     """Return the forest that was trained on this computer."""
-    path = kept_forest()
-    if not path.is_file():
-        raise ValueError(f"sketch-tokens must be trained first, by {COMMAND}; got no {path}")
-    return _loaded(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=1)
-def _loaded(path: Path, changed: int) -> SketchTokens:  # noqa: ARG001 - a file that was written anew is read anew
-    return SketchTokens.load(path)
+    model: SketchTokens = load_trained(kept_forest(), SketchTokens.load, "sketch-tokens", COMMAND)
+    return model

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from imtorque.core.extrema import Neighbourhood, check_neighbourhood
+from imtorque.core.extrema import Neighbourhood, check_neighbourhood, check_wanted
 from imtorque.core.types import Patch, Sign, Sizes
 from imtorque.torch import _ops
 from imtorque.torch._checks import check_alpha, check_forces, check_patch, default_sides, flat_sides
@@ -79,12 +79,7 @@ def find_extrema(
     """
     check_forces(source, exact)
     check_patch(patch)
-    if sign not in (None, 1, -1):
-        raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
-    if count is not None and operator.index(count) < 0:
-        raise ValueError(f"count must not be negative, got {count}")
-    if not threshold >= 0:
-        raise ValueError(f"threshold must not be negative, got {threshold}")
+    check_wanted(sign, count, threshold)
     sides, squares = (default_sides(*source.shape[2:]), True) if sizes is None else flat_sides(sizes)
     limit = -1 if count is None else operator.index(count)
     request = Request(sign or 0, limit, end_scales, check_neighbourhood(neighbourhood) == "cross", inside)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque.core import export
+from imtorque.core.extrema import check_wanted
 from imtorque.core.repr import with_first_rows
 from imtorque.core.types import FloatArray, IntArray, Sign, Sizes, check_sizes
 from imtorque.io.arrays import whole_array
@@ -117,12 +117,7 @@ def find_extrema(
     threshold
         Least |torque|.
     """
-    if sign not in (None, 1, -1):
-        raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
-    if count is not None and operator.index(count) < 0:
-        raise ValueError(f"count must not be negative, got {count}")
-    if not threshold >= 0:
-        raise ValueError(f"threshold must not be negative, got {threshold}")
+    check_wanted(sign, count, threshold)
     if isinstance(source, Surfaces):
         array = check_sizes(default_sizes(source.shape, spacing) if sizes is None else sizes)
         halves, norms = field_boxes(source, box_sides(array, spacing))
