@@ -37,9 +37,9 @@ test-all:
 	$(MAKE) --no-print-directory CI=true test-rest
 	$(MAKE) --no-print-directory coverage
 
-# The operators on tensors, in an environment of their own: torch brings 5 GB.
+# The operators on tensors, in an environment of their own: torch brings 5 GB. only=--last-failed tries those again.
 test-torch: .venv-torch/ready
-	.venv-torch/bin/python -m pytest -n 2 -m "" --doctest-modules src/imtorque/torch tests/tensors \
+	.venv-torch/bin/python -m pytest -n 2 -m "" $(only) --doctest-modules src/imtorque/torch tests/tensors \
 	    "tests/test_examples.py::test_runs_and_has_its_image_in_the_gallery[plot_17_adjoint]" \
 	    "tests/test_examples.py::test_runs_and_has_its_image_in_the_gallery[plot_18_torque_layer]"
 
