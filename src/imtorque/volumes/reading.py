@@ -40,7 +40,7 @@ def read_volume(path: str | os.PathLike[str], channel: int | None = None) -> NDA
 
     See Also
     --------
-    voxel_size, imtorque.files.read_image
+    volumes.voxel_size, files.read_image
     """
     name = os.fspath(path)
     if os.path.isdir(name):
