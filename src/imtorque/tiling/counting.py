@@ -104,7 +104,10 @@ class ObjectSearch:
     @property
     def halo(self) -> int:
         """How far around a tile objects and their surroundings are seen."""
-        largest = _finder(self.model).diameters[2] if self.model else (self.sizes or (0.0, 0.0))[1]
+        largest = 0.0 if self.sizes is None else self.sizes[1]
+        if self.model is not None:
+            finder = _finder(self.model)
+            largest = finder.diameters[2] * finder.reduce
         return max(LEAST_HALO, math.ceil(HALO_DIAMETERS * largest))
 
     def find(self, image: Image) -> Blobs:
