@@ -137,6 +137,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "io/atomic.py": "the helpers themselves",
     "jobs/files.py": "the list of files, by replacing()",
     "jobs/tables.py": "parts and tables, by replacing()",
+    "tiling/counting.py": "objects of tiles and outlines, by replacing()",
     "tiling/job.py": "arrays between passes, by replacing()",
     "video/overlay.py": "the overlay, by replacing()",
     "video/tables.py": "the table of a video, by replacing()",

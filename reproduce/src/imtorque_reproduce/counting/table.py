@@ -8,6 +8,7 @@ It stands between two markers; the images drawn beside the results are shown bel
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -119,7 +120,7 @@ def main(
     """Write the table and the images beside the results into the page."""
     rows = json.loads(results.read_text("utf-8"))["rows"]
     tables = [text for text in (table(rows), changes_table(rows), oracle_table(rows)) if text]
-    folder = results.parent.relative_to(page.parent).as_posix()
+    folder = Path(os.path.relpath(results.parent, page.parent)).as_posix()
     shown = [f"![{title}]({folder}/{name})" for name, title in IMAGES.items() if (results.parent / name).exists()]
     write_text(page, filled(page.read_text("utf-8"), "\n\n".join([*tables, *shown])))
 
