@@ -87,6 +87,7 @@ def test_a_notebook_shows_the_page_and_gets_clicks_mask_and_extrema(browser, tmp
         tab = browser.new_page(viewport={"width": 1280, "height": 720})
         tab.goto(f"{address}/page.html")
         framed = Framed(tab, tab.frames[1])
+        framed.frame.wait_for_selector(IDLE)  # an image that is opened sets the tool
         framed.frame.check("[name=tool][value=cut]", force=True)
         framed.click_at(80, 100)
         (printed,) = run(SECOND)
@@ -194,6 +195,7 @@ def test_the_page_stands_below_the_cell_in_jupyterlab(browser, tmp_path):
             tab.wait_for_selector(".jp-OutputArea iframe")
             frame = next(frame for frame in tab.frames if "127.0.0.1" in frame.url)
             framed = Framed(tab, frame)
+            frame.wait_for_selector(IDLE)
             frame.check("[name=tool][value=cut]", force=True)
             framed.click_at(80, 100)
             tab.locator(".jp-Cell .cm-content").nth(1).click()
