@@ -10,6 +10,7 @@ import pytest
 
 import imtorque
 from imtorque import synthetic
+from waiting import until
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ARGUMENTS = (
@@ -49,13 +50,15 @@ class Tab:
 
     def rest(self):
         """Wait until the state is in the page's address, so that the next change is a step of the history."""
-        self.wait().page.evaluate(  # not wait_for_function, to which any promise is true
-            """async () => {
-                const { page, state } = await import(new URL("page/page.js", document.baseURI).href);
-                const { writeAddress } = await import(new URL("page/state.js", document.baseURI).href);
-                const rests = () => !page.replaceHistory && location.hash === writeAddress(state);
-                while (!rests()) await new Promise((done) => setTimeout(done, 20));
-            }"""
+        self.wait()
+        until(  # not wait_for_function, to which any promise is true
+            lambda: self.page.evaluate(
+                """async () => {
+                    const { page, state } = await import(new URL("page/page.js", document.baseURI).href);
+                    const { writeAddress } = await import(new URL("page/state.js", document.baseURI).href);
+                    return !page.replaceHistory && location.hash === writeAddress(state);
+                }"""
+            )
         )
         return self
 

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from imtorque.cli.batch import Outcome, Task, Written, csv_table
+from imtorque.cli.batch import Outcome, Written, csv_table
 from imtorque.cli.count_page import UNLIKE, preview_page
 from imtorque.cli.count_tiles import count_in_tiles
-from imtorque.cli.count_volume import CountVolumeObjects, rounded_rows, volume_columns
+from imtorque.cli.count_volume import CountVolumeObjects, ObjectTask, compact, rounded_rows, volume_columns
 from imtorque.cli.options import (
     FILE_PANEL,
     SIGNS,
@@ -63,10 +63,9 @@ TRAINED = "a model knows sizes, signs and scores itself, and finds its own edges
 
 
 @dataclass(frozen=True)
-class CountObjects(Task):
+class CountObjects(ObjectTask):
     """Objects, by a trained detector or without: a table, the image with their outlines and numbers, labels."""
 
-    verb: ClassVar[str] = "count"
     model: str | None
     sizes: tuple[float, float] | None
     in_micrometres: bool
@@ -106,15 +105,6 @@ class CountObjects(Task):
         elif self.rois == "imagej":
             outputs.append(write_bytes(f"{stem}.rois.zip", found.to_imagej_rois()))
         return outputs, result
-
-    def measure(self, source: Path) -> dict[str, Any]:
-        """Return the result for one image."""
-        return self._measured(source)[-1]
-
-    def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the objects."""
-        found: list[dict[str, Any]] = result["objects"]
-        return found
 
     def _measured(self, source: Path) -> tuple[Image, BoolArray | None, Blobs, dict[str, Any]]:
         """Return the image, where it is searched, its objects in its own pixels whatever --reduce, and the result."""
@@ -368,6 +358,7 @@ def count(
             "preview": preview,
             "paths": batch.paths,
         }
+        left |= {"spacing": spacing, "retry": batch.retry}
         refuse("--tile goes without it", **left, table=batch.table, overwrite=batch.overwrite)
         if patch_sizes is not None:
             raise typer.BadParameter("must be a range such as 20-60 with --tile", param_hint="--sizes")
@@ -555,7 +546,7 @@ def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:
 
 def _label_image(found: Blobs, inside: BoolArray | None) -> NDArray[Any]:
     """Return the label image in as few bytes as hold its numbers, 0 outside of a mask."""
-    labels: NDArray[Any] = found.labels.astype(np.uint16) if len(found) <= 65535 else found.labels
+    labels = compact(found.labels, len(found))
     return labels if inside is None else np.where(inside, labels, labels.dtype.type(0))
 
 

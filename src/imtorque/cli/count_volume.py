@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imtorque import volumes
 from imtorque.cli.batch import Task, Written, csv_table
@@ -23,11 +24,30 @@ NAMES: Mapping[str, str] = {"label": "number"} | {
 LENGTHS = ("z", "y", "x", "diameter", "major", "middle", "minor")  # columns that come in micrometres too
 
 
-@dataclass(frozen=True)
-class CountVolumeObjects(Task):
-    """Objects of a volume: a table, a label stack, and its maximum projection with their outlines and numbers."""
+class ObjectTask(Task):
+    """A task whose rows are objects, in images or volumes."""
 
     verb: ClassVar[str] = "count"
+
+    def measure(self, source: Path) -> dict[str, Any]:
+        """Return the result for one file."""
+        result: dict[str, Any] = self._measured(source)[-1]
+        return result
+
+    def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the objects."""
+        found: list[dict[str, Any]] = result["objects"]
+        return found
+
+    def _measured(self, source: Path) -> tuple[Any, ...]:
+        """Return what is drawn and written, the result last."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CountVolumeObjects(ObjectTask):
+    """Objects of a volume: a table, a label stack, and its maximum projection with their outlines and numbers."""
+
     sizes: tuple[float, float] | None
     in_micrometres: bool
     patch_sizes: tuple[int, ...] | None
@@ -40,10 +60,6 @@ class CountVolumeObjects(Task):
     overlay: bool
     labels: bool
 
-    def inputs(self, source: Path) -> list[Path]:
-        """Return the volume."""
-        return [source]
-
     def run(self, source: Path, stem: str) -> Written:
         """Write the objects of one volume."""
         volume, found, result = self._measured(source)
@@ -52,18 +68,8 @@ class CountVolumeObjects(Task):
         if self.overlay:
             outputs.append(write_image(f"{stem}.png", projection(volume, found)))
         if self.labels:
-            kept = found.labels.astype(np.uint16) if len(found) <= 65535 else found.labels
-            outputs.append(write_stack(f"{stem}.labels.tiff", kept))
+            outputs.append(write_stack(f"{stem}.labels.tiff", compact(found.labels, len(found))))
         return outputs, result
-
-    def measure(self, source: Path) -> dict[str, Any]:
-        """Return the result for one volume."""
-        return self._measured(source)[-1]
-
-    def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the objects."""
-        found: list[dict[str, Any]] = result["objects"]
-        return found
 
     def _measured(self, source: Path) -> tuple[Any, VolumeBlobs, dict[str, Any]]:
         volume = volumes.read_volume(source, self.channel)
@@ -93,6 +99,11 @@ class CountVolumeObjects(Task):
         if unit is not None:
             result["mean_diameter_um"] = float(f"{mean * unit:.6g}") if mean is not None else None
         return volume, found, {**result, "plane": "grey", "note": "", "trust": None, "objects": rows}
+
+
+def compact(labels: NDArray[Any], count: int) -> NDArray[Any]:
+    """Return labels in as few bytes as hold their numbers."""
+    return labels.astype(np.uint16) if count <= 65535 else labels
 
 
 def volume_columns(in_micrometres: bool) -> list[str]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from imtorque import __version__
 from imtorque.core.types import BoolArray, Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
-from imtorque.detection.blobs import MIN_SCORE, MIN_SCORE_UNGUIDED, checked_range
+from imtorque.detection.blobs import MIN_SCORE_UNGUIDED, checked_range
 from imtorque.detection.colour import clearest_plane, in_plane
 from imtorque.detection.rois import features
 from imtorque.detection.table import OBJECT_COLUMNS
@@ -208,8 +208,6 @@ def _settled(search: ObjectSearch, image: Source, grid: Grid, runner: Runner) ->
             raise ValueError("sizes must be given where the image shows no objects in nine of its tiles, got none")
         sizes = min(p["range"][0] for p in told), min(MAX_DIAMETER, max(p["range"][1] for p in told))
         least = MIN_SCORE_UNGUIDED if least is None and search.threshold is None else least
-    elif least is None and search.threshold is None:
-        least = MIN_SCORE
     if sign is None:
         bright, total = (sum(p[name] for p in probes) for name in ("bright", "objects"))
         sign = 1 if bright >= ONE_SIGN * total else -1 if bright <= (1 - ONE_SIGN) * total else 0
