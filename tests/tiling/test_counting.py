@@ -147,6 +147,10 @@ def test_the_verb_counts_in_tiles(tmp_path, monkeypatch):
     assert share_near(centres, places(rows)) >= 0.95
     again = CliRunner().invoke(app, arguments)
     assert again.stdout == result.stdout
+    for named in ("*.tif", "."):  # patterns and folders, as for all verbs
+        found = CliRunner().invoke(app, ["count", named, *arguments[2:]])
+        assert "slide.tif: " in found.stdout
+    assert CliRunner().invoke(app, ["count", "--tile", "256"]).exit_code == 2
     refused = CliRunner().invoke(app, [*arguments, "--preview"])
     assert refused.exit_code == 2
     assert "--preview" in refused.output

@@ -356,9 +356,9 @@ def count(
             "volume": volume,
             "pixel_size": pixel_size,
             "preview": preview,
-            "paths": batch.paths,
+            "spacing": spacing,
+            "retry": batch.retry,
         }
-        left |= {"spacing": spacing, "retry": batch.retry}
         refuse("--tile goes without it", **left, table=batch.table, overwrite=batch.overwrite)
         if patch_sizes is not None:
             raise typer.BadParameter("must be a range such as 20-60 with --tile", param_hint="--sizes")

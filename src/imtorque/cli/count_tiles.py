@@ -14,7 +14,7 @@ import typer
 
 from imtorque.cli.batch import client_of
 from imtorque.cli.options import Opening, number_of
-from imtorque.cli.runner import TableBatch, one_line_errors, progress_bars
+from imtorque.cli.runner import TableBatch, find_sources, one_line_errors, progress_bars
 from imtorque.cli.tile import need_extra, resumable
 from imtorque.files import output_names
 from imtorque.io.errors import describe_error
@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 
 def count_in_tiles(batch: TableBatch, opening: Opening, settings: Mapping[str, Any]) -> None:
     """Count the objects of each image in tiles, and end with the status that says whether all went well."""
+    batch.check_images()
     with one_line_errors():
         need_extra()
-        images = [str(image) for image in batch.images or []]
-        if not images:
-            raise typer.BadParameter("images must be given", param_hint="IMAGE")
+        images, bad = find_sources(batch.images or [], batch.folder, batch.overwrite, batch.paths)
         names = output_names([Path(image) for image in images])
+        for outcome in bad:
+            typer.echo(f"imtorque: {outcome.error}", err=True)
         connection = nullcontext() if batch.scheduler is None else client_of(batch.scheduler)
-        counted, failed = [], 0
+        counted, failed = [], len(bad)
         with connection as client, progress_bars() as progress:
-            for image, name in zip(images, names, strict=True):
+            for image, name in zip(map(str, images), names, strict=True):
                 options = {"client": client, "jobs": batch.jobs, "progress": progress, **settings}
                 try:
                     summary = _counted(image, batch.folder / f"{name}.count.tiles", opening, options)

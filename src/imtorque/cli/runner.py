@@ -68,7 +68,7 @@ class Batch:
         """
         work = partial(process, task, out=self.out, jobs=self.jobs, overwrite=self.overwrite)
         report = _report(task, self.out, self.as_json, describe)
-        _run(task.verb, report, lambda: _find(self.images, self.out, self.overwrite), work)
+        _run(task.verb, report, lambda: find_sources(self.images, self.out, self.overwrite), work)
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,16 @@ class TableBatch:
 
     def check(self) -> None:
         """Refuse options that do not go together."""
-        if not self.images and self.paths is None:
-            raise typer.BadParameter("images must be given, as arguments or by --paths", param_hint="IMAGE")
+        self.check_images()
         if self.table is None:
             refuse("must come with --table", retry=self.retry, scheduler=self.scheduler)
         if self.scheduler is not None:
             refuse("must be left out with --scheduler", jobs=self.jobs)
+
+    def check_images(self) -> None:
+        """Refuse to begin without images."""
+        if not self.images and self.paths is None:
+            raise typer.BadParameter("images must be given, as arguments or by --paths", param_hint="IMAGE")
 
     @property
     def folder(self) -> Path:
@@ -160,7 +164,7 @@ class TableBatch:
                 overwrite=self.overwrite,
             )
         report = _report(task, self.table or self.folder, self.as_json, describe)
-        find = partial(_find, self.images or [], self.folder, self.overwrite, self.paths)
+        find = partial(find_sources, self.images or [], self.folder, self.overwrite, self.paths)
         _run(task.verb, report, find, work, collect)
 
 
@@ -262,7 +266,7 @@ def one_line_errors() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def _find(
+def find_sources(
     images: Sequence[str], out: Path, overwrite: bool, listing: str | None = None
 ) -> tuple[list[Source], list[Outcome]]:
     """Return the images that arguments and a list name, and what is wrong with arguments that name none."""
