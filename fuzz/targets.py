@@ -23,7 +23,7 @@ from scipy.io import savemat
 
 import imtorque
 from imtorque import files
-from imtorque.cli.runner import _find
+from imtorque.cli.runner import find_sources
 from imtorque.cli.train_detector import load_annotations, match_images
 from imtorque.datasets import berkeley, caltech, eyetracking, predictions
 from imtorque.datasets.matlab import read_mat
@@ -206,7 +206,7 @@ def read_annotated(path: Path) -> None:
 
 def read_paths(path: Path) -> None:
     """Read a list of images, as --paths does."""
-    _find([], path.parent, False, str(path))
+    find_sources([], path.parent, False, str(path))
 
 
 def find_by(path: Path) -> None:
