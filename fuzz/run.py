@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import logging
 import multiprocessing
 import os
 import random
@@ -61,11 +62,13 @@ def work(name: str, seed: int, folder: Path, link: Connection) -> None:
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
+    logging.disable()  # nibabel tells of every header it mends
     target = targets()[name]
     rng = random.Random(seed)
     corpus = [path.read_bytes() for path in sorted(CORPUS.glob(f"{name}~*"))]
-    for path in [folder / f"good{k}{target.ending}" for k in range(len(target.seeds))]:
-        path.write_bytes(target.seeds[int(path.stem[4:])])
+    for k, seed in enumerate(target.seeds):
+        path = folder / f"good{k}{target.ending}"
+        path.write_bytes(seed)
         target.read(path)  # must be read: else nothing is tried
     path = folder / f"case{target.ending}"
     while True:

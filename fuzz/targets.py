@@ -5,12 +5,17 @@ A reader may refuse a file only by a ValueError or an OSError of one line that s
 
 from __future__ import annotations
 
+import gzip
 import io
+import shutil
 import sys
+import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -60,6 +65,7 @@ def targets() -> dict[str, Target]:
         "explorer.address": Target(request_at, ".txt", ADDRESSES),
         "large.tiff": Target(read_window, ".tiff", images()["tiff"][4:6], True),
         "large.npy": Target(read_window, ".npy", [saved(np.save, np.arange(96, dtype=np.uint8).reshape(8, 12))], True),
+        **stack_targets(),
         "video": Target(read_video, ".mp4", [video_file()], True),
         "finder": Target(find_by, ".finder", [finder_file()]),
         "finder.contents": Target(find_by_forged, ".finder", [b"0", b"4", b"8", b"29"]),
@@ -81,6 +87,71 @@ def array_targets() -> dict[str, Target]:
     }
 
 
+def stack_targets() -> dict[str, Target]:
+    """Return the readers of volumes: stacks of pages, NIfTI and zarr, as far as what reads them is installed."""
+    slices = np.arange(60, dtype=np.uint16).reshape(3, 4, 5)
+    about = {"axes": "ZYX", "PhysicalSizeX": 0.5, "PhysicalSizeY": 0.5, "PhysicalSizeZ": 2}
+    tiffs = [images()["tiff"][2], saved(tifffile.imwrite, slices, ome=True, metadata=about)]
+    targets = {"stack.tiff": Target(read_stack, ".tiff", tiffs)}
+    if find_spec("nibabel"):
+        targets["stack.nii"] = Target(read_stack, ".nii", [nifti_file("Nifti1Image"), nifti_file("Nifti2Image")])
+        targets["stack.nii.gz"] = Target(read_stack, ".nii.gz", [gzip.compress(nifti_file("Nifti1Image"), mtime=0)])
+    if find_spec("zarr"):
+        targets["stack.zarr"] = Target(read_packed_zarr, ".zip", [zarr_file(2), zarr_file(3)], True)
+    return targets
+
+
+def read_stack(path: Path) -> None:
+    """Read a volume and the size of its voxels."""
+    from imtorque.volumes import read_volume, voxel_size
+
+    voxel_size(path)
+    read_volume(path)
+
+
+def read_packed_zarr(path: Path) -> None:
+    """Read a folder of zarr, which an archive holds, as a volume and as an image in tiles."""
+    folder = path.with_name(f"{path.name}.zarr")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(folder)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError, OSError) as error:
+        raise ValueError(f"{path}: no archive") from error
+    read_stack(folder)
+    read_window(folder, page=0)
+
+
+def nifti_file(kind: str) -> bytes:
+    """Return a volume as nibabel writes it."""
+    import nibabel
+
+    image = getattr(nibabel, kind)(np.arange(60, dtype=np.int16).reshape(5, 4, 3), np.diag([0.5, 0.5, 2, 1]))
+    image.header.set_xyzt_units("micron")
+    return image.to_bytes()
+
+
+def zarr_file(form: int) -> bytes:
+    """Return an OME-Zarr group of a volume, packed."""
+    import zarr
+
+    axes = [{"name": name, "type": "space", "unit": "micrometer"} for name in "zyx"]
+    levels = [{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [2.0, 0.5, 0.5]}]}]
+    about = {"multiscales": [{"version": "0.5", "axes": axes, "datasets": levels}]}
+    with TemporaryDirectory() as folder:
+        group = zarr.open_group(folder, mode="w", zarr_format=form)
+        group.attrs.update({"ome": about} if form == 3 else about)
+        array = group.create_array("0", shape=(3, 8, 9), chunks=(2, 8, 9), dtype="uint8")
+        array[:] = np.arange(216, dtype=np.uint8).reshape(3, 8, 9)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for path in sorted(Path(folder).rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(folder))
+        return packed.getvalue()
+
+
 def read_image(path: Path) -> None:
     """Read an image, its shape and the size of its pixels."""
     for read in (files.image_shape, files.pixel_size, files.read_image, lambda p: files.read_image(p, 0, 0)):
@@ -95,12 +166,12 @@ def read_image(path: Path) -> None:
         raise refused
 
 
-def read_window(path: Path) -> None:
+def read_window(path: Path, page: int | None = None) -> None:
     """Open an image as those are that do not fit in memory, and read a part of it."""
     from imtorque.tiling import open_image
     from imtorque.tiling.grid import Box
 
-    source = open_image(path)
+    source = open_image(path, page=page)
     source.read(Box(0, 0, min(5, source.shape[0]), min(7, source.shape[1])))
 
 

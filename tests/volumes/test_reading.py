@@ -1,5 +1,8 @@
 """Volumes in files: stacks, zarr, NIfTI, and what they say of the size of their voxels."""
 
+import gzip
+import tracemalloc
+
 import numpy as np
 import pytest
 import tifffile
@@ -128,3 +131,28 @@ def test_what_is_no_volume_is_refused_by_name(tmp_path, name, write, text):
     with pytest.raises((ValueError, OSError), match=text) as caught:
         read_volume(tmp_path / name)
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_nifti_that_cannot_hold_its_voxels_takes_no_memory_for_them(tmp_path, packed):
+    nibabel = pytest.importorskip("nibabel")
+    image = nibabel.Nifti1Image(np.zeros((3, 4, 5), np.int16), np.eye(4))
+    whole = bytearray(image.to_bytes())
+    whole[42:48] = np.array([1000, 1000, 1000], "<i2").tobytes()  # dim[1:4]
+    path = tmp_path / ("huge.nii.gz" if packed else "huge.nii")
+    path.write_bytes(gzip.compress(whole) if packed else whole)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"huge\.nii.*: must hold 2000000000 bytes of voxels, got at most"):
+            read_volume(path)
+        assert tracemalloc.get_traced_memory()[1] < 10**8
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("damaged", ["o.zarr/zarr.json", "o.zarr/0/zarr.json", "o.zarr/0/c/0/0/0/0/0"])
+def test_a_damaged_zarr_is_refused_by_name(tmp_path, damaged):
+    ome_zarr(tmp_path / "o.zarr")
+    (tmp_path / damaged).write_bytes(b"{damaged")
+    with pytest.raises(ValueError, match=r"o\.zarr: must be a zarr array or group, got: [^\n]*$"):
+        read_volume(tmp_path / "o.zarr")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.io.stacks import choose
+from imtorque.io.errors import reading_file
+from imtorque.io.stacks import RefusedError, choose
 from imtorque.tiling.grid import Box
 from imtorque.tiling.source import Affine, Source, native
 
@@ -33,7 +35,8 @@ class ZarrSource(Source):
             cut.get(axis, slice(None)) if number is None else number
             for axis, number in zip(self.axes, self.numbers, strict=True)
         )
-        pixels = np.asarray(opened_array(self.name, self.path)[index])
+        with reading_zarr(self.name):
+            pixels = np.asarray(opened_array(self.name, self.path)[index])
         kept = "".join(axis for axis, number in zip(self.axes, self.numbers, strict=True) if number is None)
         order = [kept.index(axis) for axis in ("Y", "X", *(set(kept) - {"Y", "X"}))]
         return native(np.ascontiguousarray(pixels.transpose(order)))
@@ -57,19 +60,25 @@ class ZarrSource(Source):
         }
 
 
+def reading_zarr(path: str) -> AbstractContextManager[None]:
+    """Say in one line, with the name, what is wrong with an array or a group."""
+    return reading_file(path, "a zarr array or group", said=(RefusedError,), passed=(MemoryError,))
+
+
 def open_zarr(path: str, level: int | None, channel: int | None, page: int | None) -> ZarrSource:
     """Open an array, or a level of the first image of an OME-Zarr group."""
     import zarr
 
-    try:
-        node = zarr.open(path, mode="r")
-    except Exception as error:  # of many kinds
-        raise ValueError(f"{path}: must be a zarr array or group, got {type(error).__name__}: {error}") from None
-    if isinstance(node, zarr.Group):
-        return _open_group(path, node, level or 0, channel, page)
-    if level:
-        raise ValueError(f"{path}: level must be 0 for a zarr array, which has one, got {level}")
-    return _source(path, "", node, _usual_axes(node.shape), None, channel, page)
+    with reading_zarr(path):
+        try:
+            node = zarr.open(path, mode="r")
+        except FileNotFoundError:
+            raise RefusedError("must be a zarr array or group, got none") from None
+        if isinstance(node, zarr.Group):
+            return _open_group(path, node, level or 0, channel, page)
+        if level:
+            raise RefusedError(f"level must be 0 for a zarr array, which has one, got {level}")
+        return _source(path, "", node, _usual_axes(node.shape), None, channel, page)
 
 
 def _open_group(path: str, group: Any, level: int, channel: int | None, page: int | None) -> ZarrSource:
@@ -77,15 +86,15 @@ def _open_group(path: str, group: Any, level: int, channel: int | None, page: in
     images = attributes.get("ome", attributes).get("multiscales") or []
     if not images:
         arrays = ", ".join(sorted(group.array_keys())) or "no arrays"
-        raise ValueError(f"{path}: must be a zarr array or have OME-NGFF multiscales, got a group of {arrays}")
+        raise RefusedError(f"must be a zarr array or have OME-NGFF multiscales, got a group of {arrays}")
     image = images[0]
     levels = image["datasets"]
     if not 0 <= level < len(levels):
-        raise ValueError(f"{path}: level must be from 0 to {len(levels) - 1}, got {level}")
+        raise RefusedError(f"level must be from 0 to {len(levels) - 1}, got {level}")
     try:
         array = group[levels[level]["path"]]
     except KeyError:
-        raise ValueError(f"{path}: level {level} is missing, {levels[level]['path']!r} is not in the group") from None
+        raise RefusedError(f"level {level} is missing, {levels[level]['path']!r} is not in the group") from None
     named = image.get("axes") or list("tczyx"[-array.ndim :])
     axes = "".join((a["name"] if isinstance(a, dict) else a).upper()[:1] for a in named)
     affine = _world(image, levels[level], axes, named)
@@ -98,10 +107,7 @@ def _source(
     shape = array.shape
     if "C" in axes and channel is None and shape[axes.index("C")] in (3, 4) and array.dtype == np.uint8:
         axes = axes.replace("C", "S")  # three or four channels of bytes are a colour
-    try:
-        chosen = choose(axes, shape, page, channel, kind="zarr array")
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    chosen = choose(axes, shape, page, channel, kind="zarr array")
     samples = [shape[i] for i, number in enumerate(chosen.numbers) if number is None and axes[i] not in "YX"]
     dimensions = (shape[axes.index("Y")], shape[axes.index("X")])
     count = samples[0] if samples else 1
@@ -112,7 +118,7 @@ def _usual_axes(shape: tuple[int, ...]) -> str:
     if len(shape) == 3 and shape[2] in (3, 4):
         return "YXS"
     if not 2 <= len(shape) <= 5:
-        raise ValueError(f"a zarr array must have from two to five axes, got shape {shape}")
+        raise RefusedError(f"a zarr array must have from two to five axes, got shape {shape}")
     return "TCZYX"[-len(shape) :]
 
 

@@ -20,12 +20,13 @@ from imtorque.io.pixel_size import MAX_PIXEL, UNIT_MICROMETRES, slice_distance
 from imtorque.io.stacks import RefusedError
 from imtorque.io.tiff import Plane
 from imtorque.io.tiff_opening import is_tiff, opened
-from imtorque.tiling.zarr_source import open_zarr, opened_array
+from imtorque.tiling.zarr_source import open_zarr, opened_array, reading_zarr
 from imtorque.volumes.surfaces import Spacing
 
 NIFTI_SUFFIXES = (".nii", ".nii.gz")
 LONG_UNITS = {"micron": "um", "micrometer": "um", "nanometer": "nm", "millimeter": "mm", "meter": "m"}
 LARGEST_VOLUME = 2**31  # bound: voxels; some twenty bytes each are worked with
+MOST_PACKED = 1032  # bytes that deflate makes one of, at most; format: deflate
 
 
 def read_volume(path: str | os.PathLike[str], channel: int | None = None) -> NDArray[Any]:
@@ -46,16 +47,25 @@ def read_volume(path: str | os.PathLike[str], channel: int | None = None) -> NDA
     if os.path.isdir(name):
         volume = _from_zarr(name, channel)
     elif _is_nifti(name):
-        with reading(name), open_regular(name):
-            volume = np.asanyarray(_nifti(name).dataobj).T
-        if math.prod(volume.shape[:-3]) > 1 or volume.ndim < 3:
-            raise ValueError(f"{name}: must hold one volume, got shape {volume.shape}")
+        with reading(name), open_regular(name) as file:
+            stored = _nifti(name).dataobj
+            _check_extent(stored.shape)
+            most = os.fstat(file.fileno()).st_size * (1 if name.lower().endswith(".nii") else MOST_PACKED)
+            if (length := math.prod(stored.shape) * stored.dtype.itemsize) > most:
+                raise RefusedError(f"must hold {length} bytes of voxels, got at most {most}")
+            volume = np.asanyarray(stored).T
+            if math.prod(volume.shape[:-3]) > 1 or volume.ndim < 3:
+                raise RefusedError(f"must hold one volume, got shape {volume.shape}")
         volume = volume.reshape(volume.shape[-3:])
     else:
         volume = _from_pages(name, channel)
-    if volume.size > LARGEST_VOLUME:
-        raise ValueError(f"{name}: must have at most {LARGEST_VOLUME} voxels, got {volume.size}")
     return np.asarray(whole_array(volume, name))
+
+
+def _check_extent(shape: Sequence[int]) -> None:
+    """Refuse a volume before it is read that would be too large; within `reading`."""
+    if math.prod(shape) > LARGEST_VOLUME:
+        raise RefusedError(f"must have at most {LARGEST_VOLUME} voxels, got {math.prod(shape)}")
 
 
 def voxel_size(path: str | os.PathLike[str]) -> Spacing | None:
@@ -94,6 +104,8 @@ def _from_pages(name: str, channel: int | None) -> NDArray[Any]:
         raise ValueError(
             f"{name}: must be grey to be a volume, got pages in colour; channel=0, 1, ... reads one colour"
         )
+    with reading(name):
+        _check_extent((pages, *first.shape))
     volume = np.empty((pages, *first.shape), first.dtype)
     for k in range(pages):
         page = first if k == 0 else read_image(name, k, channel)
@@ -117,20 +129,23 @@ def _from_zarr(name: str, channel: int | None) -> NDArray[Any]:
     source = open_zarr(name, None, channel, 0)
     if "Z" not in source.axes:
         raise ValueError(f"{name}: must have an axis z to be a volume, got axes {source.axes}")
-    array = opened_array(name, source.path)
-    others = [axis for axis, n in zip(source.axes, array.shape, strict=True) if n > 1 and axis not in "CZYX"]
-    if others:
-        raise ValueError(f"{name}: must hold one volume, got several along {', '.join(others)}")
-    index = [slice(None) if axis == "Z" else n for axis, n in zip(source.axes, source.numbers, strict=True)]
-    return np.asarray(array[tuple(slice(None) if n is None else n for n in index)])
+    with reading_zarr(name):
+        array = opened_array(name, source.path)
+        others = [axis for axis, n in zip(source.axes, array.shape, strict=True) if n > 1 and axis not in "CZYX"]
+        if others:
+            raise RefusedError(f"must hold one volume, got several along {', '.join(others)}")
+        _check_extent([n for axis, n in zip(source.axes, array.shape, strict=True) if axis in "ZYX"])
+        index = [slice(None) if axis == "Z" else n for axis, n in zip(source.axes, source.numbers, strict=True)]
+        return np.asarray(array[tuple(slice(None) if n is None else n for n in index)])
 
 
 def _zarr_size(name: str) -> Sequence[float] | None:
     """Return the scales of an OME-Zarr group's first level."""
     import zarr
 
-    try:
+    with reading_zarr(name):
         attributes = json.loads(json.dumps(zarr.open(name, mode="r").attrs.asdict()))
+    try:
         image = attributes.get("ome", attributes)["multiscales"][0]
         axes = [axis["name"].upper()[:1] for axis in image["axes"]]
         places = [axes.index(axis) for axis in "ZYX"]
