@@ -1,0 +1,1 @@
+"""How much each constant of a detector decides."""

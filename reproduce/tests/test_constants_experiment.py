@@ -1,0 +1,55 @@
+"""The experiment that scales constants: they change for a while, wherever they were imported to."""
+
+import csv
+
+import numpy as np
+from PIL import Image
+
+from imtorque.detection import blobs, find_blobs
+from imtorque_reproduce.constants import experiment
+from imtorque_reproduce.report import Request
+
+COLUMNS = ("image", "y0", "x0", "y1", "x1")
+DISCS = [(30, 30), (35, 90), (80, 40), (85, 100), (60, 140)]
+
+
+def drawn():
+    y, x = np.indices((120, 170))
+    inside = np.any([np.hypot(y - cy, x - cx) < 12 for cy, cx in DISCS], axis=0)
+    return np.where(inside, 200, 50).astype(np.uint8)
+
+
+def test_numbers_are_scaled_and_counts_rounded():
+    assert experiment.scaled((0.5, 10, "a"), 1.25) == (0.625, 12, "a")
+    assert experiment.scaled(True, 1.25) is True
+    assert experiment.scaled("a", 1.25) == "a"
+
+
+def test_a_constant_changes_wherever_it_was_imported_and_comes_back():
+    before = blobs.MIN_CLOSURE
+    with experiment.changed(("contour_proposals", "MIN_CLOSURE"), 4.0):
+        changed, found = blobs.MIN_CLOSURE, find_blobs(drawn(), sizes=(15, 40))
+    assert (changed, len(found)) == (4 * before, 0)
+    after = blobs.MIN_CLOSURE
+    assert (after, len(find_blobs(drawn(), sizes=(15, 40)))) == (before, len(DISCS))
+
+
+def test_constants_are_listed_once_in_the_module_that_has_them():
+    found = experiment.constants()
+    assert len({name for _, name in found}) == len(found) > 50
+    assert {("outlines", "SLOPE"), ("pyramid", "MIN_SIGMA"), ("selection", "NESTED_RATIO")} <= set(found)
+    assert not {"ANGLES"} & {name for _, name in found}
+
+
+def test_every_constant_is_scored_smaller_and_larger(tmp_path, monkeypatch):
+    (tmp_path / "discs" / "images").mkdir(parents=True)
+    Image.fromarray(drawn()).save(tmp_path / "discs" / "images" / "a.png")
+    with (tmp_path / "discs" / "objects.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *(("a.png", y - 12, x - 12, y + 13, x + 13) for y, x in DISCS)])
+    monkeypatch.setattr(experiment, "MODULES", ("selection",))
+    report = experiment.run(Request("constants", tmp_path))
+    rows = {row["method"]: row["f1"] for row in report.rows}
+    assert rows["as-it-is"] == 1
+    assert {"selection.NESTED_RATIO*0.8", "selection.NESTED_RATIO*1.25"} < set(rows)
+    assert len(rows) == 1 + 2 * len(experiment.constants())
+    assert len(report.differences) == 2 * (len(rows) - 1)
