@@ -1,6 +1,7 @@
 """The paper's mathematics, exact wherever an exact discrete form exists."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from imtorque import (
     torque_volume,
     value_and_scale_maps,
 )
-from imtorque.synthetic import disc, paint
+from imtorque.synthetic import disc, paint, square
 from strategies import as_edges, closed_walks, edge_fields, enclosed_area, exact_fields, odd_sizes, size_lists
 
 
@@ -168,3 +169,14 @@ def test_what_fills_its_patch_has_the_torque_that_the_docs_say(shape, low, high)
         found = {size: torque_map(edges, size)[120, 120] for size in range(side - 10, side + 12, 2)}
         assert max(found, key=found.get) == side
         assert low <= found[side] <= high
+
+
+@pytest.mark.parametrize(("shape", "short"), [("disc", 0.070), ("diamond", 0.058)])
+def test_unit_forces_of_slanted_contours_fall_short_as_the_docs_say(shape, short):
+    size, area, at = 121, 0.079, (70, 70)
+    side = size * math.sqrt(area)
+    turned = square((141, 141), at, side, angle=math.pi / 4)
+    drawn = turned if shape == "diamond" else disc((141, 141), at, side / math.sqrt(math.pi))
+    assert torque_map(gradient_edges(drawn), size)[at] == pytest.approx(area, abs=5e-4)
+    assert torque_map(detect_edges(drawn), size)[at] == pytest.approx(short, abs=1e-3)
+    assert torque_map(detect_edges(drawn, length_correction=True), size)[at] == pytest.approx(area, abs=2e-3)
