@@ -117,7 +117,7 @@ def edges(
         typer.Option(
             "--paper",
             help="Strengthen as the paper does, in the reading of the results: edges of strength 1 above 0.05, "
-            "5000 extrema, its coefficients. --strengthen alone tells boundaries from texture better.",
+            "all extrema up to 61 pixels, its coefficients. --strengthen alone tells boundaries from texture better.",
             rich_help_panel=CANNY_PANEL,
         ),
     ] = False,
