@@ -28,11 +28,11 @@ from imtorque.io.weights import read_weights
 
 # Sides of the squares, of the image's longer side; derived: 9, 17, 31, 55, 97 and 151 pixels of 200.
 SIZE_SHARES = (0.045, 0.085, 0.155, 0.275, 0.485, 0.755)
-DISTANCES = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)  # of the points beside an edge, of the square's side; unrecorded
-SIDE_SIGMA = 2.0  # of the edges, in pixels; unrecorded
+DISTANCES = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)  # of the points beside an edge, of the square's side; untuned
+SIDE_SIGMA = 2.0  # of the edges, in pixels; untuned
 CONTOUR_SIGMA = 3.0  # pixels, of the smoothing of answers along a contour; unrecorded
-TRUTH_DISTANCE = 2.5  # pixels from an edge at which the annotated depth order is read; unrecorded
-BOUNDARY_TOLERANCE = 1.5  # pixels from an annotated boundary within which an edge belongs to it; unrecorded
+TRUTH_DISTANCE = 2.5  # pixels from an edge at which the annotated depth order is read; untuned
+BOUNDARY_TOLERANCE = 1.5  # pixels from an annotated boundary within which an edge is on it; convention
 MAX_EDGE_PIXELS = 400  # bound: edge pixels per image that weights are learned from
 RIDGE_PENALTY = 0.05  # of standardised weights, against the mean loss of one image; unrecorded
 NEWTON_STEPS = 20  # of Newton's method; bound: time

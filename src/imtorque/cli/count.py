@@ -57,7 +57,7 @@ MIN_SUGGESTING = 3  # objects, from which their sizes are suggested; convention
 MOST_OBJECTS, SUGGESTED_MARGIN = (0.1, 0.9), 1.2  # quantiles of their diameters, and the margin about them; convention
 DISH_SIDE = 200  # pixels, at least, of the reduced image in which a dish is found; bound: precision of its outline
 MIN_DISH_SHARE, MAX_DISH_SHARE = 0.4, 1.2  # of the image's shorter side, a dish's diameter; convention
-MIN_DISH_ROUNDNESS = 0.85  # of its axes; unrecorded
+MIN_DISH_ROUNDNESS = 0.85  # of its axes; untuned: 32 degrees from above
 INSIDE_RIM = 0.94  # of a dish's radius: its rim and what is reflected there are left out; convention
 TRAINED = "a model knows sizes, signs and scores itself, and finds its own edges: leave out one of the two"
 

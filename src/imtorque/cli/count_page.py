@@ -19,8 +19,8 @@ SHOWN_SIDE = 1000  # pixels of an overlay's longer side in the page, at most; co
 BINS, BAR_HEIGHT, BAR_WIDTH = 30, 120, 20  # of the histogram; convention
 # Robust z-score (Iglewicz, Hoaglin 1993) from which a count or a size is unlike those of the others; convention.
 UNUSUAL = 3.5
-LEAST_SPREAD = 0.1  # of the logarithm, added to that of the images: small differences are none; unrecorded
-MIN_COMPARED = 5  # images, from which they are compared; unrecorded
+LEAST_SPREAD = 0.1  # of the logarithm, added to that of the images: small differences are none; untuned
+MIN_COMPARED = 5  # images, from which they are compared; untuned
 LOW_SCORE = 0.7  # mean score of an image's objects, below which they are doubtful; convention
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1000px;padding:0 1rem;color:#222}
 figure{margin:2rem 0}img{max-width:100%}.look{color:#a33;font-weight:600}

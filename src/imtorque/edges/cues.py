@@ -24,7 +24,7 @@ AB_RANGE = (-0.73, 0.95)  # of CIE a and b over 100 that photographs have; conve
 BIN_REACH = {"brightness": 2, "a": 1, "b": 1, "texture": 0}  # reach of the running means over bins
 # Discs of this radius and more are evaluated at every other pixel, since their gradients are smooth; bound: time.
 HALF_STEP_RADIUS = 10
-MIN_HALF_WIDTH = 1.5  # half the width of the ellipse in which gradients are smoothed; unrecorded
+MIN_HALF_WIDTH = 1.5  # half the width of the ellipse in which gradients are smoothed; untuned
 
 
 class Cue(NamedTuple):

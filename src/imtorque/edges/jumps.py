@@ -19,11 +19,11 @@ from imtorque import _native
 from imtorque.core.types import BoolArray, Edges
 
 Plane = NDArray[np.float64]
-JUMP_SIGMA = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found; unrecorded
-MIN_NOISE_RATIO = 5.0  # smallest jump, in standard deviations of the noise; unrecorded
+JUMP_SIGMA = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found; untuned
+MIN_NOISE_RATIO = 5.0  # smallest jump, in standard deviations of the noise; convention: five sigmas
 WEAK_JUMP_SHARE = 0.5  # low hysteresis threshold, as a share of the high one; convention
 MAD_TO_SIGMA = 1.4826  # derived: standard deviation of normal noise over its median magnitude
-# A hole's sides may differ by this many times the typical slope and still be one surface; unrecorded.
+# A hole's sides may differ by this many times the typical slope and still be one surface; untuned.
 MAX_SLOPE_RATIO = 3.0
 
 

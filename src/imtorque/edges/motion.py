@@ -18,7 +18,7 @@ Ground = Literal["affine", "still"]
 WINDOW = Window(gap=3, length=5)  # flow is blurred across edges by about the patches it is matched by
 MOTION_ROUNDS = 30  # of iteratively reweighted least squares for the ground's motion; bound: time
 MAX_FITTED = 20_000  # pixels that the ground's motion is fitted to, spread over the image; bound: time
-MIN_RESIDUAL = 0.05  # pixels per frame; smaller residuals get the same weight; unrecorded
+MIN_RESIDUAL = 0.05  # pixels per frame; smaller residuals get the same weight; untuned
 
 
 def edges_from_motion(flow: ArrayLike, *, jump: float = 0.5, ground: Ground = "affine", force: Force = "unit") -> Edges:

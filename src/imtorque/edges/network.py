@@ -29,14 +29,14 @@ from imtorque.io.errors import reading_file
 
 FORMAT = 1  # of the file and the layers; other formats are refused; format: version
 COMMAND = "imtorque data train network --data BSDS"
-SIZES = (3, 5, 7, 9, 13, 17, 21, 27, 33, 41, 51, 61)  # of patches, in pixels at a quarter of the resolution; unrecorded
-FIELDS = 2  # fields of forces whose torque is taken; unrecorded
-LEVEL = 2  # of the decoder, at which it is; unrecorded
+SIZES = (3, 5, 7, 9, 13, 17, 21, 27, 33, 41, 51, 61)  # of patches, in pixels at a quarter of the resolution; untuned
+FIELDS = 2  # fields of forces whose torque is taken; untuned
+LEVEL = 2  # of the decoder, at which it is; untuned
 STEP = 16  # pixels: heights and widths are multiples of the coarsest level's; derived: 2 to the LEVELS less 1
-MIDDLE, SPREAD = 0.5, 0.25  # of colours, about those of photographs; unrecorded
+MIDDLE, SPREAD = 0.5, 0.25  # of colours, about those of photographs; untuned: round
 SCALES = (0.75, 1.25)  # of the image, whose answers are averaged; chosen on halves of Berkeley's training images
 RIDGE_SIGMA = 2.0  # pixels, at which the ridges of the answer are followed; convention: that of Sketch Tokens
-LEVELS = 5  # unrecorded
+LEVELS = 5  # untuned
 MOST_CHANNELS, MOST_BLOCKS = 512, 16  # bound: of a level, in a file
 MOST_WEIGHT_BYTES = 2**28  # bound: of a file; the default network has 1.8 MB
 LAYOUT: Layout = {"about": ("U", ()), "weights": ("f4", ("numbers",))}

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import BoolArray, Float32Array
 
-DRAWING_SIGMA = 1.5  # of the drawing, before its gradient is taken; unrecorded
-ANGLE_SIGMA = 2.0  # sigma over which a contour's angle is averaged; unrecorded
-PETALS = 6  # orientations; unrecorded
-RINGS = ((0.0, 1, 1.0), (3.0, 8, 1.0), (6.0, 8, 2.0))  # radius, points and sigma, in pixels of half size; unrecorded
+DRAWING_SIGMA = 1.5  # of the drawing, before its gradient is taken; untuned
+ANGLE_SIGMA = 2.0  # sigma over which a contour's angle is averaged; untuned
+PETALS = 6  # orientations; untuned
+RINGS = ((0.0, 1, 1.0), (3.0, 8, 1.0), (6.0, 8, 2.0))  # radius, points and sigma, in pixels of half size; untuned
 
 
 def tangents(drawing: BoolArray) -> Float32Array:

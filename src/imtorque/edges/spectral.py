@@ -17,7 +17,7 @@ from imtorque.edges.cues import ORIENTATIONS
 LINK_RADIUS = 5  # within which pixels are linked, at the working size; convention of gPb (Arbeláez et al. 2011)
 RHO = 0.1  # strength of a contour by which a link falls to 1/e; convention of gPb (Arbeláez et al. 2011)
 VECTORS = 16  # eigenvectors; Arbeláez et al. 2011; convention of gPb (Arbeláez et al. 2011)
-DERIVATIVE_SIGMA = 1.0  # of the derivatives of eigenvectors, at the working size; unrecorded
+DERIVATIVE_SIGMA = 1.0  # of the derivatives of eigenvectors, at the working size; untuned
 EIGENVALUE_TOLERANCE = 1e-3  # of the eigenvalues; bound: time
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import Float32Array
 
-FILTER_ORIENTATIONS = 8  # of the filters; see cues.ORIENTATIONS for those of edges; unrecorded
+FILTER_ORIENTATIONS = 8  # of the filters; see cues.ORIENTATIONS for those of edges; untuned
 # The number of kinds and the form of the filters: chosen on Berkeley's images (docs/measured/base_detectors.md).
 TEXTONS = 64
 FILTER_SIGMA = 0.8  # of the filters across, in pixels; chosen as TEXTONS were

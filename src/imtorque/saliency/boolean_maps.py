@@ -12,9 +12,9 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import widened, working_shape
 from imtorque.saliency.maps import Map, is_constant, unit_range
 
-THRESHOLD_STEP = 8 / 255  # between thresholds; unrecorded
-OPENING_SIDE = 3  # side of the square in which thin bridges are cut, in pixels of the working image; unrecorded
-DILATION_SIDE = 9  # side of the square by which what is surrounded grows; unrecorded
+THRESHOLD_STEP = 8 / 255  # between thresholds; convention of the authors' program
+OPENING_SIDE = 3  # side of the square in which thin bridges are cut, in pixels of the working image; untuned
+DILATION_SIDE = 9  # side of the square by which what is surrounded grows; untuned; 7 and 9 in the authors' program
 MIN_VARIANCE = 1e-6  # bound: share of the variance below which a direction in Lab is dropped
 EIGHT_NEIGHBOURS = np.ones((3, 3), bool)  # with the pixel itself
 

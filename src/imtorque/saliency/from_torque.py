@@ -21,7 +21,7 @@ from imtorque.saliency.gaussians import DEFAULT_SIGMA, splatted, working_shape, 
 from imtorque.saliency.maps import Map, unit_range
 
 LARGEST_PATCH_SHARE = 0.46  # of the square root of the image's area (Sec. 3.3)
-TYPICAL_STRENGTH = 0.99  # quantile of the edges' gradient magnitudes that becomes force 1; unrecorded
+TYPICAL_STRENGTH = 0.99  # quantile of the gradients on edges that is force 1; convention: detect_edges' strength_scale
 Form = Literal["best", "paper"]
 Weight = Literal["torque", "one", "size", "coherence"]
 WEIGHTS = ("torque", "one", "size", "coherence")

@@ -22,7 +22,7 @@ MIN_PEAK = 1.0  # on this scale: lower maxima are no peaks; convention of GBVS
 GRID_STEP = 8  # pixels of the image's longer side for one of the map's; convention of GBVS
 ITTI_BORDER = 4  # grid pixels; convention of GBVS
 CHANNEL_COUNT = 3  # colour, intensity, orientation; convention
-COARSEST_SIDE = 4  # a level with a side as small is the last; unrecorded
+COARSEST_SIDE = 4  # a level with a side as small is the last; bound: of what has maxima
 
 
 def itti_saliency(

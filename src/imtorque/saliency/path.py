@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque.saliency.maps import as_map, unit_range
 
-INHIBITION = 1 / 8  # of the shorter side; unrecorded
+INHIBITION = 1 / 8  # of the shorter side; untuned
 
 
 def scan_path(

@@ -16,14 +16,14 @@ from imtorque.segmentation.graph_cut import Flow, no_flow
 from imtorque.segmentation.region_merging import texture
 
 Reals = NDArray[np.float64]
-TEXTURES = 4  # levels of texture; unrecorded
+TEXTURES = 4  # levels of texture; untuned
 WORDS = COLOUR_BINS**3 * TEXTURES  # derived: of L, a, b and texture
-TEXTURE_RANGE = (0.02, 0.98)  # quantiles of the image's texture that the levels span; unrecorded
-MIN_RANGE = 0.05  # of L, a, b and texture that the bins span: less is rounding, or noise; unrecorded
+TEXTURE_RANGE = (0.02, 0.98)  # quantiles of the image's texture that the levels span; untuned
+MIN_RANGE = 0.05  # of L, a, b and texture that the bins span: less is rounding, or noise; untuned
 WORD_HISTOGRAM_SIGMA = 0.7  # of the smoothing of word histograms, in bins of each of their four axes; unrecorded
 HISTOGRAM_REACH = 3  # bins; bound: beyond four sigmas
 WORD_FLOOR = 1e-4  # added to the share of every word, so that none is impossible; convention
-SHRINKING_FACTORS = (1, 2)  # by which the levels are shrunk; unrecorded
+SHRINKING_FACTORS = (1, 2)  # by which the levels are shrunk; untuned
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.segmentation.graph_cut import grid_max_flow
 
-# Pixels from a side of the image: nearer to it, a fixation's object may reach beyond that side; unrecorded.
+# Pixels from a side of the image: nearer to it, a fixation's object may reach beyond that side; untuned.
 BORDER_MARGIN = 2
 
 

@@ -13,9 +13,9 @@ COLOUR_BINS = 8  # per channel, over the image's own range; untuned
 COLOUR_HISTOGRAM_SIGMA = 1.0  # of the smoothing of histograms, in bins; untuned
 COLOUR_FLOOR = 1e-4  # added to every bin, so that no colour is impossible; untuned
 MAX_COST = 20.0  # bound: of a pixel under a model
-WINDOW_SIGMA = 0.25  # of the weights inside a patch, as a share of its side; unrecorded
+WINDOW_SIGMA = 0.25  # of the weights inside a patch, as a share of its side; untuned
 MAX_SIMILARITY = 0.9  # Bhattacharyya coefficient above which two models are duplicates; untuned
-MIN_BACKGROUND_PIXELS = 20  # that make a model of their own; unrecorded
+MIN_BACKGROUND_PIXELS = 20  # that make a model of their own; untuned
 
 
 def colour_bins(lab: Planes) -> Bins:

@@ -15,7 +15,7 @@ from imtorque.edges import RECIPES, detect_edges
 from imtorque.images import CheckedImage, ValueRange
 from imtorque.paper import FIGURES, contribution, extrema
 
-TYPICAL_QUANTILE = 0.99  # quantile of a cue over its edge pixels that becomes 1; unrecorded
+TYPICAL_QUANTILE = 0.99  # quantile of a cue over its edge pixels that is 1; convention: detect_edges' strength_scale
 Cue = Literal["canny", "magnitude", "torque-paper", "torque", "contribution", "product", "blend", "strengthened"]
 JOINED = replace(FIGURES, votes="supporting")
 

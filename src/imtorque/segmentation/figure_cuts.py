@@ -29,12 +29,12 @@ from imtorque.segmentation.working_size import enlarge
 
 CUT_WORKING_SIDE = 200  # pixels of the longer side at most: outlines are followed there; bound: time
 SMALLEST_SIDE = 8  # pixels; smaller images are cut by edges alone; bound: of colour cuts
-POLAR_SIZES = (0.15, 0.25, 0.4, 0.65, 1.0)  # expected, of the square root of the image's area; unrecorded
-FIXATED_SIDES = (0.4, 0.56, 0.8)  # of boxes around the fixation, of the square root of the area; unrecorded
-CENTRED_SIDES = (0.7, 0.9)  # of boxes in the middle, of the image's sides; unrecorded
+POLAR_SIZES = (0.15, 0.25, 0.4, 0.65, 1.0)  # expected, of the square root of the image's area; untuned: about 1.6 apart
+FIXATED_SIDES = (0.4, 0.56, 0.8)  # of boxes around the fixation, of the square root of the area; untuned: root 2 apart
+CENTRED_SIDES = (0.7, 0.9)  # of boxes in the middle, of the image's sides; untuned
 # Eta and k without and with an expected size; convention of Mishra's program and paper.
 FREE_COSTS, SIZED_COSTS = (20.0, 50.0), (5.0, 20.0)
-ROW_DEGREES = 3  # of the polar map, per row of the cut; unrecorded
+ROW_DEGREES = 3  # of the polar map, per row of the cut; untuned
 POLAR_GROWTH = 2.0  # sides of the box that a polar cut may grow into, over those of its own; unrecorded
 COLOUR_SIGMA = 1.0  # pixels of half the working size; unrecorded
 

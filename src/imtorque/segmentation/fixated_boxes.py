@@ -15,7 +15,7 @@ from imtorque.segmentation.boxes import ASPECTS, SMALLEST_SIDE_SHARE, STRIP
 Box = tuple[float, float, float, float]  # top, left, bottom, right
 # Sizes of boxes around a fixation, and places of it in them along each side; bound: time.
 FIXATED_SIZES, FIXATED_STEPS = 16, 9
-BORDER_SLACK = 3  # pixels by which such boxes may leave the image; unrecorded
+BORDER_SLACK = 3  # pixels by which such boxes may leave the image; untuned
 BOX_GROWTH = 1.5  # by which the box of strongest torque is enlarged; unrecorded
 
 

@@ -22,13 +22,14 @@ from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions
 
 Pixel = tuple[int, int]
 BOX_COUNT, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap; bound: time
-SMALLEST_BOX = 0.1  # side, of the square root of the image's area; unrecorded
-# By which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it; unrecorded.
+SMALLEST_BOX = 0.1  # side, of the square root of the image's area; untuned
+# By which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it; chosen by
+# cross-validation (docs/measured/segmentation.md).
 BOX_MARGIN = 1.3
-FIXATIONS = 3  # that attract the eye; unrecorded
-# In their stead without torque, as parts of the sides; unrecorded.
+FIXATIONS = 3  # that attract the eye; chosen as BOX_MARGIN was
+# In their stead without torque, as parts of the sides; untuned: a triangle.
 FALLBACK_FIXATIONS = ((0.5, 0.25), (0.5, 0.75), (0.75, 0.5))
-MIN_AREA_SHARE = 0.001  # of the image that an object covers; unrecorded
+MIN_AREA_SHARE = 0.001  # of the image that an object covers; untuned
 
 
 def object_candidates(image: CheckedImage, *, torque: bool = True) -> tuple[View, list[BoolArray]]:

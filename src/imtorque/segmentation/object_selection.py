@@ -22,8 +22,8 @@ from imtorque.segmentation.figure_features import cut_features
 from imtorque.segmentation.object_candidates import object_candidates
 
 CLICK_FEATURE = "click_offset"  # the one feature that needs a click
-MAX_SHARE = 0.5  # of the smaller of two figures, beyond which they are one object; unrecorded
-# Subtracted from a figure's logit, times its largest overlap with those selected before; unrecorded.
+MAX_SHARE = 0.5  # of the smaller of two figures, beyond which they are one object; chosen by cross-validation
+# Subtracted from a figure's logit, times its largest overlap with those selected before; chosen as MAX_SHARE was.
 OVERLAP_PENALTY = 4.0
 MODELS = ("first", "second")
 

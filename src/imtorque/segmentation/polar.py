@@ -11,13 +11,13 @@ from imtorque import _native
 from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.segmentation.graph_cut import Flow, cut_grid, cut_grid_from
 
-RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object; unrecorded
+RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size; untuned: 0.8 of its half
 MIN_EDGE_STRENGTH = 5 / 255  # edges up to this are none; convention of Mishra's program
 BORDER_STRENGTH = 20 / 255  # strength that the image's border is given; convention of Mishra's program
 OUTER_COLUMNS = 9  # that are ground, or a quarter of all if that is less; convention of Mishra's program
-INNER_COLUMNS = 3  # that are figure where a size is expected; unrecorded
-BORDER_REACH = 2  # pixels outside of the image that a cut may still follow; unrecorded
-SIZE_SIGMA = 0.5  # of the logarithm of the radius about the expected one; unrecorded
+INNER_COLUMNS = 3  # that are figure where a size is expected; untuned
+BORDER_REACH = 2  # pixels outside of the image that a cut may still follow; untuned
+SIZE_SIGMA = 0.5  # of the logarithm of the radius about the expected one; untuned
 MAX_SIZE_PENALTY = 3.0  # bound: of half the square of that logarithm, in sigmas
 # For which these two were set; a steeper cost of edges needs a steeper one of sizes; convention of Mishra et al.
 PRIOR_ETA = 5.0

@@ -13,8 +13,8 @@ from imtorque.segmentation.evidence import Evidence
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all
 
 TEXTURE_SIGMAS = (0.7, 3.0)  # pixels at the working size: of the gradient, and of its mean; unrecorded
-TEXTURE_FLOOR = 0.003  # added to that mean before its logarithm is taken; unrecorded
-STRENGTH_FLOOR = 0.05  # likewise to the edges' strength; unrecorded
+TEXTURE_FLOOR = 0.003  # added to that mean before its logarithm is taken; untuned: keeps it finite
+STRENGTH_FLOOR = 0.05  # likewise to the edges' strength; untuned
 # Dissimilarity of two neighbouring regions, per: log(strength of the edges between them + 0.05), chi-squared distance
 # of their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border
 # over the root of the smaller area). Tuned for the best covering of Berkeley's training images, as is the threshold, by

@@ -22,14 +22,14 @@ from torch.nn import functional as F  # noqa: N812 - torch's own habit
 
 from imtorque.edges.network import FIELDS, LEVEL, MIDDLE, SIZES, SPREAD, STEP, BoundaryNetwork, layer_shapes
 
-SIDES = (1, 2, 3)  # levels whose features predict boundaries of their own in training; unrecorded
-SIDE_WEIGHT = 0.3  # of their losses; unrecorded
+SIDES = (1, 2, 3)  # levels whose features predict boundaries of their own in training; untuned
+SIDE_WEIGHT = 0.3  # of their losses; untuned
 CONTEXTS = ("none", "box", "torque", "own")
-RIDGE = 3.0  # pixels: an annotator's contour fades over this distance; unrecorded
-NEAR = 1.0  # pixels within which annotators draw the same; unrecorded
-AGREED = 0.5  # share of annotators that makes a pixel a boundary for the loss "hard"; unrecorded
-AVERAGE_EVERY = 5  # steps; unrecorded
-LONGEST_AVERAGE = 100  # of these; unrecorded
+RIDGE = 3.0  # pixels: an annotator's contour fades over this distance; untuned
+NEAR = 1.0  # pixels within which annotators draw the same; untuned
+AGREED = 0.5  # share of annotators that makes a pixel a boundary for the loss "hard"; convention: half of them
+AVERAGE_EVERY = 5  # steps; bound: time
+LONGEST_AVERAGE = 100  # of these; untuned
 WARM_STEPS = 5  # before a graph is recorded; convention
 
 

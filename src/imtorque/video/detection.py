@@ -36,12 +36,12 @@ STRENGTH_SCALE = 0.05  # convention: gradient of force 1, in parts of the value 
 # Chosen, as the next four, on drawn videos (seeds 0 to 3: bright, dark, faint, noisy, of 12 and 16 bits, with and
 # without objects) and videos of 550 spots of 5 to 11 pixels.
 NOISE_DEVIATIONS, GUIDED_DEVIATIONS = 8.0, 4.0
-# Least |torque|, in the strength of most of a frame's edges, at most 1; unrecorded.
+# Least |torque|, in the strength of most of a frame's edges, at most 1; chosen on drawn videos, as above.
 TORQUE_SHARE, CONTRAST_QUANTILE = 0.35, 0.9
-EDGE_SHARE, GUIDED_EDGE_SHARE = 1.0, 0.5  # least |torque|, in that of contours at the high threshold; unrecorded
+EDGE_SHARE, GUIDED_EDGE_SHARE = 1.0, 0.5  # least |torque|, in that of contours at the high threshold; chosen likewise
 MIN_GUIDED_TORQUE = 0.04  # a step of about two of 255 greys; shades that compression leaves have less; derived
 TEXTURE_QUANTILE = 0.85  # convention: of the gradient along rows, which edges exceed
-ISOTROPY_FACTOR = 1.5  # |gradient| over its part along rows; pi / 2 on average over all directions; unrecorded
+ISOTROPY_FACTOR = 1.5  # |gradient| over its part along rows; pi / 2 on average over all directions; untuned
 HYSTERESIS_RATIO = 0.4  # low over high threshold, as in `detect_edges`; convention
 LEAST_NOISE = 1.0 / 255  # bound: of greys; compression leaves as much in any video
 # Chosen on the same: a gap has objects in so many of these directions, so much stronger than it is.

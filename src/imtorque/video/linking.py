@@ -32,15 +32,15 @@ from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
 from imtorque.core.types import BoolArray, Extrema, FloatArray, IntArray
 from imtorque.video.motion import PART_OFFSET, YOUNG_SEEN, MotionEstimate, Tracks
 
-YOUNG_RANGE = 1.6  # search range of a track without a known velocity, in those of others; unrecorded
-SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # cost of an octave of size or torque, in sizes of distance; unrecorded
-# Frames in which an object must be seen for its track to be confirmed, and for half confidence; unrecorded.
+YOUNG_RANGE = 1.6  # search range of a track without a known velocity; chosen on drawn videos (seeds below 500)
+SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # cost of an octave of size or torque, in sizes of distance; chosen likewise
+# Frames in which an object must be seen for its track to be confirmed, and for half confidence; chosen likewise.
 CONFIRMED_AFTER = 8
-CONFIDENCE_DECAY = 0.9  # of the confidence, with each frame an object is hidden; unrecorded
-RANGE_GROWTH = 0.25  # of the search range, with each frame an object is hidden; unrecorded
+CONFIDENCE_DECAY = 0.9  # of the confidence, with each frame an object is hidden; chosen likewise
+RANGE_GROWTH = 0.25  # of the search range, with each frame an object is hidden; chosen likewise
 # Frames, for a track that begins within so many sizes of where a confirmed track predicts its object.
-FRAGMENT_CONFIRMED_AFTER, FRAGMENT_DISTANCE = 24, 0.75  # unrecorded
-NEAR_RANGE = 0.5  # of the search range, in the first rounds; unrecorded
+FRAGMENT_CONFIRMED_AFTER, FRAGMENT_DISTANCE = 24, 0.75  # chosen likewise
+NEAR_RANGE = 0.5  # of the search range, in the first rounds; chosen likewise
 # Where objects wander: search range in steps, how many times the usual one it is at most, and cost of an octave of
 # size or torque, in steps. Chosen on 60, 300 and 500 objects in Brownian motion of 0.5 to 4 pixels a step.
 STEP_RANGE, MAX_STEP_RANGE, OCTAVE_STEPS = 5.0, 4.0, 2.0

@@ -18,15 +18,15 @@ import numpy as np
 from imtorque.core.types import FloatArray, IntArray
 
 # Standard deviations: of a position, of the velocity before it is known, of its change from frame to frame.
-POSITION_NOISE, INITIAL_VELOCITY, VELOCITY_NOISE = 0.1, 0.5, 0.005  # unrecorded
-SIZE_OCTAVES, TORQUE_OCTAVES = 0.3, 0.5  # differences that double the variance of a position; unrecorded
-TURN_VARIANCE = 0.01  # of the velocity, for each squared distance between prediction and detection; unrecorded
-# Innovation from which the slow filter adds noise, and how much at most; unrecorded.
+POSITION_NOISE, INITIAL_VELOCITY, VELOCITY_NOISE = 0.1, 0.5, 0.005  # chosen on drawn videos (seeds below 500)
+SIZE_OCTAVES, TORQUE_OCTAVES = 0.3, 0.5  # differences that double the variance of a position; chosen likewise
+TURN_VARIANCE = 0.01  # of the velocity, for each squared distance between prediction and detection; chosen likewise
+# Innovation from which the slow filter adds noise, and how much at most; chosen likewise.
 OUTLIER_DEVIATION, OUTLIER_WEIGHT = 1.5, 15.0
 # Distances from one filter, in sizes, from which both take the state of the other: of the fast one, of the slow one.
-FAST_RESET, SLOW_RESET = 0.4, 1.0  # unrecorded
-APPEARANCE_GAIN = 0.3  # of a change in size and torque; larger in the first frames; unrecorded
-PART_OFFSET = 0.5  # how far off its object's centre a part may be, for each pixel by which it is smaller; unrecorded
+FAST_RESET, SLOW_RESET = 0.4, 1.0  # chosen likewise
+APPEARANCE_GAIN = 0.3  # of a change in size and torque; larger in the first frames; chosen likewise
+PART_OFFSET = 0.5  # how far off centre a part may be, for each pixel by which it is smaller; chosen likewise
 LEAST_TORQUE = 1e-3  # bound: for ratios
 TRACK_COLUMNS = 23  # derived: 9 of the track, and 7 of each of its two filters
 YOUNG_SEEN = 2  # derived: in so many frames the velocity of a track is not known, unless all objects keep theirs
