@@ -1,7 +1,5 @@
 """Ablation of readings: where the paper's words allow several, the effect of changing one choice at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar

@@ -1,7 +1,5 @@
 """The verb `imtorque reproduce NAME`: run an experiment on data that is already here."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from importlib import import_module

@@ -4,8 +4,6 @@ An experiment of readings scores every combination with `--split train` and writ
 it scores only those of the committed `frozen.json`, on images that had no part in that.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """What the plots of several experiments share, as PNG bytes: curves, maps side by side, sheets of labelled images."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any

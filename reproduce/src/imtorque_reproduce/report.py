@@ -10,8 +10,6 @@
 bootstrap interval.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """What experiments share: score every image, choose images and settings, compare methods."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar

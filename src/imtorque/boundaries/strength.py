@@ -1,7 +1,5 @@
 """Learned boundary strength: edges re-weighted by torque, so that boundaries outweigh texture (Sec. 4.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Self

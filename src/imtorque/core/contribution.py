@@ -4,8 +4,6 @@ Two forms: `contribution_map` counts the patches of extrema (the paper's), `dens
 coherently its edges turn. The second tells object boundaries from texture much better.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from typing import Literal

@@ -1,7 +1,5 @@
 """Public names of version 0.2 that have changed: they go on working, with a warning, until 0.4."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Callable, Sequence

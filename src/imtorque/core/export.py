@@ -1,7 +1,5 @@
 """How results leave the library: as CSV, GeoJSON, pandas' DataFrame and layers of napari, alike for all of them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

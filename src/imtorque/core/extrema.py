@@ -1,7 +1,5 @@
 """From torque to extrema: where objects are, and how large (Sec. 3.3 of the paper)."""
 
-from __future__ import annotations
-
 import operator
 from typing import Literal, NamedTuple
 

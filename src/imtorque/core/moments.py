@@ -1,7 +1,5 @@
 """The four first moments of every patch: all that forces around a point can do together, up to their first order."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How tables of results show themselves: a line that says what they are, then their first rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Images and maps at other sizes: by whole factors, to fit a side, and by cubic interpolation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Threads of the kernels: how many they use, mapping over them, and their cancellation."""
 
-from __future__ import annotations
-
 import operator
 import os
 import sys

@@ -25,8 +25,6 @@ median force takes the place of the largest. `Edges.steps` says how many steps m
 `imtorque.ForceStatistics` how they are chosen.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 

@@ -3,8 +3,6 @@
 A row of `objects.csv` is a box, `image,y0,x0,y1,x1,kind` with y1 and x1 exclusive, or a point, `image,y,x`.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from collections.abc import Sequence

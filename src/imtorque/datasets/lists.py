@@ -1,7 +1,5 @@
 """The files that reported results were read from: names and checksums, so that others can tell whether theirs are."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Published downloads turned into what the loaders and experiments read, once, in a new folder."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 from collections.abc import Callable, Iterator, Mapping

@@ -13,8 +13,6 @@ contours on 100, from mPb's, by factors of 1.4 and then 1.2. The same steps, wit
 whose report has the numbers that it found.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

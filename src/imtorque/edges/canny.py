@@ -1,7 +1,5 @@
 """From image to edge vectors by Canny's method (Sec. 3.1 of the paper)."""
 
-from __future__ import annotations
-
 import math
 import operator
 from typing import Literal

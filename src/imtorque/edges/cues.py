@@ -4,8 +4,6 @@ D. R. Martin, C. C. Fowlkes, J. Malik: Learning to detect natural image boundari
 texture cues. PAMI 26(5), 2004.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Edges of depth maps: where one surface hides another, with the nearer one inside."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

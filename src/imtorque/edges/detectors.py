@@ -3,8 +3,6 @@
 A further detector is one more record in `DETECTORS`: see "Adding a base detector" in CONTRIBUTING.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

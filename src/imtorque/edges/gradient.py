@@ -1,7 +1,5 @@
 """Torque of the whole image gradient (Appendix A of the paper)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.patches import patch_shape, sides

@@ -7,8 +7,6 @@ difference and the plain difference of the nearest values, 0 where their signs d
 goes on straight (an odd reflection).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

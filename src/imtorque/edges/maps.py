@@ -1,7 +1,5 @@
 """Edge vectors from any edge map: a network's output, pb, depth or motion edges."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Edges of motion: where one surface moves unlike its neighbour, with what moves unlike the whole image inside."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ A recipe says which detector finds the edges and with which options, which patch
 coefficients the votes count. `imtorque.boundary_strength` carries recipes out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 E. Tola, V. Lepetit, P. Fua: DAISY: an efficient dense descriptor applied to wide-baseline stereo. PAMI 32(5), 2010.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

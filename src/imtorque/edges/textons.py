@@ -3,8 +3,6 @@
 J. Malik, S. Belongie, T. Leung, J. Shi: Contour and texture analysis for image segmentation. IJCV 43(1), 2001.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -4,8 +4,6 @@ J. J. Lim, C. L. Zitnick, P. Dollar: Sketch Tokens: a learned mid-level represen
 CVPR 2013.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

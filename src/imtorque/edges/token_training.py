@@ -4,8 +4,6 @@ Pieces of drawn contours are clustered into tokens by appearance; trees then lea
 image which token is in its middle, or none. Everything follows from the images, the settings and their seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass

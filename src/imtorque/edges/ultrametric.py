@@ -3,8 +3,6 @@
 P. Arbelaez, M. Maire, C. Fowlkes, J. Malik: Contour detection and hierarchical image segmentation. PAMI 33(5), 2011.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ counts twice and the order of what was found does not matter. What lies on somet
 matches nothing, is neither right nor wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

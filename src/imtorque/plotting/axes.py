@@ -1,7 +1,5 @@
 """Where figures are drawn."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 

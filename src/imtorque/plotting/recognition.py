@@ -1,7 +1,5 @@
 """Figures of recognition: patches, descriptors, who is taken for whom, accuracy by class and by training size."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Figures of scores."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike

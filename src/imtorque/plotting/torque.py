@@ -1,7 +1,5 @@
 """Figures of torque: maps, extrema and what made them."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap

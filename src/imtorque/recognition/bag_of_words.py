@@ -1,7 +1,5 @@
 """Blocks one image at a time: describe, learn the words from a sample, encode. For sets that do not fit in memory."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Arrays kept on disk between runs: whole or not there, by a key that names all they depend on."""
 
-from __future__ import annotations
-
 import errno
 import sys
 from collections.abc import Iterator

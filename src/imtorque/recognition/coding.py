@@ -1,7 +1,5 @@
 """From descriptors to one vector an image: codebook, locality-constrained linear coding, spatial pyramid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Linear support vector machines, trained on inner products so that several blends of features share them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

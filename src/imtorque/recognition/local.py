@@ -1,7 +1,5 @@
 """What is known of places in an image: patches with their edges, descriptors, codes. One structure each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ wrote it nor what a method's name stands for today matters. Format 1 holds a JSO
 parameters, classes, counts, sha256) and the arrays `weights`, `intercepts` and, for each block, `words NAME`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

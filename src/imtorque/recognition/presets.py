@@ -1,7 +1,5 @@
 """Features by name: single blocks, such as dense SIFT in one codebook, and methods that weigh and join blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any, Literal

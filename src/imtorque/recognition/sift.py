@@ -1,7 +1,5 @@
 """Dense SIFT: histograms of gradient directions over the patches of a grid (Lowe 2004; Lazebnik et al. 2006)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

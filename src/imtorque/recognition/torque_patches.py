@@ -1,7 +1,5 @@
 """Torque patches and their multiscale torque descriptor (Sec. 4.4 of the paper: MTP and MST)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

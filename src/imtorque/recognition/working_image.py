@@ -1,7 +1,5 @@
 """Images at the size at which they are described. The only place in recognition that makes grey or colours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt

@@ -1,7 +1,5 @@
 """Figures and their outlines as images of bytes, and what there is to say about each in numbers."""
 
-from __future__ import annotations
-
 import colorsys
 import math
 from collections.abc import Sequence

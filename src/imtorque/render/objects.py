@@ -1,7 +1,5 @@
 """Objects with their outlines and numbers on the image they were found in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """An image of which side owns each edge."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.types import Edges, FloatArray, Image

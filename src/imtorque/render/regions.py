@@ -1,7 +1,5 @@
 """Regions as images of bytes, and what there is to say about each in numbers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Saliency as images of bytes: heat maps, overlays with the order of fixations, and sheets of many maps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

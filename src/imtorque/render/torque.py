@@ -4,8 +4,6 @@ Figures with axes and legends are made by `imtorque.plotting`; both use these co
 negative, which colour-blind people tell apart; extrema also differ in their line.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Tracks on the frame they lead to: a box and a number for each object, and its path so far."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Baselines of saliency: the middle of the image, and the density of edges."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.types import Image

@@ -3,8 +3,6 @@
 J. Zhang, S. Sclaroff: Exploiting surroundedness for saliency detection: a Boolean map approach. PAMI 38(5), 2016.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.types import BoolArray, Image, Planes

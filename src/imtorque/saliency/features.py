@@ -5,8 +5,6 @@ model of saliency-based visual attention for rapid scene analysis. PAMI 20(11), 
 authors' released programs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cache

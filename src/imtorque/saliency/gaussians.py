@@ -1,7 +1,5 @@
 """From points to maps: Gaussians of one width around weighted points, as the paper turns extrema into saliency."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

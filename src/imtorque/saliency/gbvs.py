@@ -5,8 +5,6 @@ differ (the dissimilarity |a - b| instead of |log a / b|, the power 1.5 instead 
 followed, because published comparisons ran it. Written from its description; no code is shared with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

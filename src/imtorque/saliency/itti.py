@@ -5,8 +5,6 @@ the form of the program released with GBVS, which most comparisons (and most lik
 differences, and maps weighted by how few peaks they have. Written from its description; no code is shared with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

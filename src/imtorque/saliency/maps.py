@@ -1,7 +1,5 @@
 """What all saliency maps share: their range, their size, their borders, and how they are blended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

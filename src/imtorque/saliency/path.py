@@ -1,7 +1,5 @@
 """Scan paths: fixations in order, by inhibition of return."""
 
-from __future__ import annotations
-
 import math
 import operator
 

@@ -1,7 +1,5 @@
 """All saliency maps by name: from here the command line, the server and the docs draw their choices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

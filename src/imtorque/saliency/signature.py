@@ -3,8 +3,6 @@
 X. Hou, J. Harel, C. Koch: Image signature: highlighting sparse salient regions. PAMI 34(1), 2012.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.resizing import resize

@@ -1,7 +1,5 @@
 """Colour and texture of every pixel as a visual word, at two sizes of the image."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

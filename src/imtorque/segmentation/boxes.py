@@ -1,7 +1,5 @@
 """Boxes that may hold an object, scored by the gradient torque of the colours in them and around them."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

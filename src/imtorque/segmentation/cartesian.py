@@ -1,7 +1,5 @@
 """The cut around a fixation on the image itself, links weighed by their distance: no polar coordinates needed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.types import BoolArray, FloatArray

@@ -4,8 +4,6 @@ As in GrabCut (C. Rother, V. Kolmogorov, A. Blake, SIGGRAPH 2004), with histogra
 mixtures of Gaussians, and only within the box that may hold the figure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Colour models of image patches: smoothed histograms, and the cost of every pixel under each."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

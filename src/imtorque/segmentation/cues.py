@@ -1,7 +1,5 @@
 """Edge maps for figure-ground cuts, by name, with and without torque (Sec. 4.3.2 of the paper)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal

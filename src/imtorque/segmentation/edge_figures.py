@@ -1,7 +1,5 @@
 """Figures by edges alone: one minimum cut around each fixation, in polar coordinates or on the pixel grid."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

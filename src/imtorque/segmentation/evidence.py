@@ -1,7 +1,5 @@
 """What regions are found from: colours and edges of an image at a working size."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, TypeVar

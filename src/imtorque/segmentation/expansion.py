@@ -1,7 +1,5 @@
 """Many labels on a pixel grid, by a sequence of minimum cuts."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labels from which expansion moves start: none that infinite links forbid."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

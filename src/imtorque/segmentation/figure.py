@@ -1,7 +1,5 @@
 """The object under a click: figure-ground segmentation around a fixation (Sec. 4.3.2 of the paper)."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Proposals for the figure around a fixation: cuts of many sizes, each refined by colour and texture."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

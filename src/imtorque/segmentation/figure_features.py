@@ -1,7 +1,5 @@
 """Features of cuts: agreement with other cuts, edges along the outline, shape, and contrast to the surround."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

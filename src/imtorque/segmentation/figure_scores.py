@@ -1,7 +1,5 @@
 """Scores of cuts around a fixation: their expected overlap with the object, learned from their features."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from imtorque.core.logistic import LogisticModel

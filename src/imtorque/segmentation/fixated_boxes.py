@@ -1,7 +1,5 @@
 """Boxes around a fixation: of sizes that are given, and those of strongest torque."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

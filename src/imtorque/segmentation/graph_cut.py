@@ -1,7 +1,5 @@
 """Minimum cuts on pixel grids."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Links between the pixels of a grid: what graph cuts may separate, and at what cost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Proposals of objects without a click: cuts in boxes, cuts around predicted fixations, and regions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ there are many figures each. The second was learned from images where the first 
 are selected by the two in turn, and the logits of what overlaps a selected one are lowered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

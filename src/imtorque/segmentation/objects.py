@@ -1,7 +1,5 @@
 """Objects without a click: proposals of boxes, and masks of objects by falling score."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """The cut around a fixation in polar coordinates: the cheapest closed curve, whatever its size (Mishra et al. 2009)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

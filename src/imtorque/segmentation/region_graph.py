@@ -1,7 +1,5 @@
 """Regions, their borders, and the order in which they merge."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Merge neighbouring regions in the order of their dissimilarity."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

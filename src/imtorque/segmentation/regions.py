@@ -1,7 +1,5 @@
 """Torque extrema as seeds of regions: colour models, a cut with many labels, and merging (Sec. 4.3 of the paper)."""
 
-from __future__ import annotations
-
 import math
 import operator
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Large images are cut at a smaller size: outlines do not need every pixel, and the cut's time grows with them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.resizing import fitted

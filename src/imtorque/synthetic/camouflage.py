@@ -1,7 +1,5 @@
 """Paint that hides what it is on: patches of random grey at several scales."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Spheres and boxes before a slanted wall, all in one paint: a photograph that shows little, and its depth map."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Discs, polygons, textures, patterns and the named scenes made of them: float images in [0, 1]."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

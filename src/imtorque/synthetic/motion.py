@@ -1,7 +1,5 @@
 """Discs that move over a ground that moves, both in one paint: two frames, either of which shows nothing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A drawn volume of nuclei with known truth: ellipsoids of unlike brightness, some touching, in haze and noise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shapes that hide parts of each other: which side of each edge lies in front is known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

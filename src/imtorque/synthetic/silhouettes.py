@@ -1,7 +1,5 @@
 """Drawn silhouettes of several classes among each other and in clutter, with known places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Videos of many small spots in Brownian motion, as of colloids under a microscope, with known truth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Videos of moving discs, squares and ellipses with known truth: they cross, pass behind posts, come and go."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ pixels. What it leaves open: how many extrema, how much each counts, and Canny's
 `torque-paper`, were chosen so that the paper's order of methods comes out on OSIE; so that order is no finding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -6,8 +6,6 @@ a pixel lies where people looked; it is learned anew without each part, on one e
 another. Beside it the plain mean of six of the maps, which has nothing to learn. No other part knows torque.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations_with_replacement

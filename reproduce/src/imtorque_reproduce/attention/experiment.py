@@ -1,7 +1,5 @@
 """Where people look (Sec. 4.1 of the paper): Itti, GBVS, torque, their blends, and the controls they must beat."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial

@@ -3,8 +3,6 @@
 Chosen on SUN scenes by F of the map alone; the experiment attention reports the frozen one, on OSIE.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Plots of the attention experiment: precision and recall, and images with all their maps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """All maps the attention experiment compares on one image, and the settings they depend on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path

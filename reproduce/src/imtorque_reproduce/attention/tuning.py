@@ -1,7 +1,5 @@
 """Choosing the settings of torque saliency on one data set, to report on another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import product

@@ -6,8 +6,6 @@ leaves open: how many extrema vote on Berkeley's images, whether the base is bin
 patches at this size of image, how contributions to maxima and to minima are joined, and what becomes 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial

@@ -4,8 +4,6 @@ Learned on the images of "train", reported on another split. Every learned row i
 of the base's edge strength and some cues; BASE+torque has no other cues than torque.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial

@@ -4,8 +4,6 @@ On graded edges the frozen reading is scored also with coefficients of eq. 22 le
 binary edges eq. 22 rises with the contribution whatever its coefficients, and no F depends on them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial

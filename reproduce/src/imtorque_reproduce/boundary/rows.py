@@ -1,7 +1,5 @@
 """Cues that may tell a boundary from a texture edge: torque in its two forms, and controls without torque."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The learned rows of the boundary experiment: which cues each has beside the strength, and what was learned before."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ only patches of the size of the object help: `CAR_SIZES`, chosen on one half of 
 binary Canny edges, `NEAREST`, and its other readings in the ablation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial

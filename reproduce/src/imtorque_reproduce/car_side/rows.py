@@ -4,8 +4,6 @@ Canny's edges are weighed in `car_side`. Here are the rows that all bases share,
 as likely as the detector says, edge vectors by the detector's own orientation, forces in proportion to the strength.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How much each constant of `find_blobs` decides: F1 on training images with one of them smaller or larger."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ With `--set learn=N` their numbers are first learned from N images of "train", a
 Sketch Tokens are scored where `imtorque data train sketch-tokens` has trained them on the same computer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@ Weights climb the benchmark's own F on the training images, one weight at a time
 given ones; then scale and intercept are set so that strengths are probabilities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ are joined, how many extrema vote, the sizes of patches, what becomes 1, and whe
 all or the one around the fixation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

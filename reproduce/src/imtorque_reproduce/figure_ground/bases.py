@@ -4,8 +4,6 @@ The paper: pb 0.40, torque(pb) 0.48, where the second is the contribution of eq.
 for Canny; forces are in proportion to how likely an edge is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from imtorque.core.contribution import dense_contribution

@@ -1,7 +1,5 @@
 """Images with one object to segment, its mask and a fixation on it: Caltech's outlines, the horses, any folders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

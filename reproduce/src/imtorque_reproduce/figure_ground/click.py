@@ -3,8 +3,6 @@
 Three sets: Caltech's outlines and the horses, which mostly fill the image, and the small objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

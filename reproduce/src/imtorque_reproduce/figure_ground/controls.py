@@ -1,7 +1,5 @@
 """What a torque cue must be compared with: cuts that know no torque, or the object's usual place and size."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -3,8 +3,6 @@
 Two sets, Caltech's outlines and the horses. Settings are chosen on one and reported on the other, both ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

@@ -5,8 +5,6 @@ its base is Canny's edges, binary or graded, cut with the same eta and k. Forces
 gradient's on the graded ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, partial

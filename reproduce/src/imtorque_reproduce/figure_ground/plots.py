@@ -1,7 +1,5 @@
 """Example images of figure-ground experiments, with the fixation as a dot, as the paper shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

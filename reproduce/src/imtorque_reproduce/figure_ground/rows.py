@@ -1,7 +1,5 @@
 """Every way of segmenting a fixated object that the tables compare, by name and setting."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial

@@ -9,8 +9,6 @@ function of its measures, and of those times its area's, fitted by least squares
 scene count more than those between scenes, for only they decide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

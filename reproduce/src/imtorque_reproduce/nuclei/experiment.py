@@ -1,7 +1,5 @@
 """Nuclei in drawn volumes: torque of surfaces and of gradients beside scikit-image's blob detectors and watershed."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import partial
 from importlib import import_module

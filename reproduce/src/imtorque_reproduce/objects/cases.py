@@ -1,7 +1,5 @@
 """Images whose objects are to be found without a click: with one object, or with the regions that people drew."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Objects without a click as others find them: boxes of selective search and EdgeBoxes, and GrabCut in boxes."""
 
-from __future__ import annotations
-
 import ctypes
 from importlib import import_module
 from typing import Any

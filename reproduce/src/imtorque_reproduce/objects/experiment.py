@@ -4,8 +4,6 @@ Four sets: Caltech's outlines, the horses and the small objects, of one object e
 every region that people drew is looked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many boxes it takes to find an object: torque against random boxes, a grid, gradients, blobs and EdgeBoxes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

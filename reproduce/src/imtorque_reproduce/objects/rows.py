@@ -1,7 +1,5 @@
 """Boxes that may hold an object, by torque and by the controls that know none."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from importlib import import_module

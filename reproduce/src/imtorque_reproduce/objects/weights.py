@@ -9,8 +9,6 @@ horses and of Berkeley's regions there is none at all. A figure is an object whe
 images where the first figure of the first rule is no object; its measures count by the figure's area.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

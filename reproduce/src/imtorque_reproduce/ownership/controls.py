@@ -1,7 +1,5 @@
 """Rules that say which side owns an edge without torque: for every edge pixel +1 for the brighter side, -1 else."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

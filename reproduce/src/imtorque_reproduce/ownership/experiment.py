@@ -3,8 +3,6 @@
 Weights are learned on one set and reported on the others: drawn overlaps, Caltech's outlines, the horses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Edges whose owner was found, and those whose owner was not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Rows are METHOD@SET. Drawn scenes need no data; on photographs boxes are those o
 sixteen settings, chosen on the training images of a set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Objects that paint hides: are they among the first maxima of torque of the photograph, of depth, of motion?"""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import partial

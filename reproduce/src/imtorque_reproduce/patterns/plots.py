@@ -1,7 +1,5 @@
 """A drawn scene of each kind with what signed torque, closure and a control find first."""
 
-from __future__ import annotations
-
 import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageDraw

@@ -1,7 +1,5 @@
 """Objects found by torque with and without polarity, and by controls; boxes, best first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from itertools import product

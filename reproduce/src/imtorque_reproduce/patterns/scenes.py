@@ -1,7 +1,5 @@
 """Drawn scenes of objects whose outlines have their bright side inside, outside, or now here, now there."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The second part is the paper's figure 9 with a score: of the squares that an ope
 first, which hold an object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

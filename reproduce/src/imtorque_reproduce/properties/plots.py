@@ -1,7 +1,5 @@
 """One figure of everything: what is found over each property, and precision over recall on every set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

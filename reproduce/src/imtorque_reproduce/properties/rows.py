@@ -1,7 +1,5 @@
 """What operators that look for objects find in an image: squares and how strong each is, strongest first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Drawn scenes of one object of known place and size, with one property that goes from easy to hard."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ counts or its magnitude (Fig. 19), and how many words. Turned patches keep every
 so that the row `torque-paper` does not turn them; rectangles beside squares lose, and it has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Recognition (Sec. 4.4, Table 4): mean class accuracy over the number of training images, torque beside dense SIFT."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ first. Chosen on the images of each class after its first `REPORTED_EACH`, with 
 compared with the paper are of the first ones (``--limit 30``).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """What the recognition experiment is to do: images by class, nested training sets, blocks, and where work is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Images of the recognition experiment: accuracy over training size, confusions, classes, the descriptor."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

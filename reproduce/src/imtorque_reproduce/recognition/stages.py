@@ -4,8 +4,6 @@ Every stage writes its results to the plan's folder, whole or not at all, and fi
 that was stopped goes on where it was. An image is described once and encoded with the words of all splits at that.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ What the paper states: torque extrema with their scales, a colour histogram of e
 follow colour. What it leaves open: how many extrema, how much a border costs, and everything about the histograms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

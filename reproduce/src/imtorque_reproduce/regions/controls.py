@@ -9,8 +9,6 @@ ICCV 2003); k-means on the unit sphere divides them. It starts from points as fa
 the same every time.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Every method has one parameter that is swept, some also variants. Both are chose
 the covering; the table is of another split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -3,8 +3,6 @@
 Chosen on training images by the covering, with how many models; the experiment regions reports the frozen one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

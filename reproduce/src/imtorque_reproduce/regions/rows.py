@@ -1,7 +1,5 @@
 """The methods of the regions experiment: each from an image to segmentations, one for each value of a parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

@@ -7,8 +7,6 @@ of people better, with one threshold for all images. Regions and their overlaps 
 merging is repeated.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Peers of torque tuned to shapes: chamfer matching and the generalised Hough transform, over the same edges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any

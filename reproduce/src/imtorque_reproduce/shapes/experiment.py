@@ -5,8 +5,6 @@ out and put at random places and sizes into Berkeley photographs. Classes are le
 looked for in the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -5,8 +5,6 @@ Re-weighing its edges, learned from the benchmark's own matches (`match_learning
 learned from and the other scored, both ways round; then all of them are learned from, and "val" is scored once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

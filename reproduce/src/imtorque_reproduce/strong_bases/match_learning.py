@@ -4,8 +4,6 @@
 counts these as wrong. Here an edge pixel is right where the benchmark matches it to what somebody drew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

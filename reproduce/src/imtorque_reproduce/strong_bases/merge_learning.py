@@ -5,8 +5,6 @@ and from what differs between them: their torque, or their colour. These likelih
 strength, and the regions merge anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
