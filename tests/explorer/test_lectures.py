@@ -116,6 +116,22 @@ def test_the_image_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
     assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.stage.zoom)") == 1
 
 
+def test_space_and_a_drag_move_the_image_where_a_button_has_the_focus_too(tab):
+    tab.open("#image=sample:shapes&y=98&x=119&size=67")
+    tab.page.click("#zoom-in")
+    tab.page.click("#zoom-in")
+    at = tab.on_screen(98, 119)
+    tab.page.keyboard.down(" ")
+    tab.page.mouse.move(*at)
+    tab.page.mouse.down()
+    tab.page.mouse.move(at[0] - 40, at[1] - 30)
+    tab.page.mouse.up()
+    tab.page.keyboard.up(" ")
+    assert tab.wait().place == (98, 119, 67)
+    assert tab.on_screen(98, 119) == pytest.approx([at[0] - 40, at[1] - 30], abs=8)
+    assert tab.page.inner_text("#zoom-fit") == "2.0 ×"
+
+
 PLAYS = "#step-pause[aria-label=Pause]"  # the step's image is loaded, and it plays
 LATER = 3_600_000  # milliseconds on the page's clock: long after it is open
 
@@ -278,6 +294,22 @@ def test_a_lecturers_own_steps_are_read_from_a_text(tab, tmp_path):
 
 
 SCREENS = [(390, 844), (844, 390), (1024, 768), (1280, 720), (1440, 900)]
+# What of the page's text and controls is wider than its place, or reaches out of the window or the pane it is in.
+CUT_OFF = """() => [...document.querySelectorAll("header *, #bar *, #panel *, #player *")].filter((one) => {
+    const { left, right, width } = one.getBoundingClientRect();
+    if (!width || one.closest("pre, .visually-hidden, label:has(+ #image)")) return false;
+    if (!one.checkVisibility({ visibilityProperty: true })) return false;
+    const place = one.parentElement.closest(".pane, #panel, body").getBoundingClientRect();
+    const text = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    const isBox = one.matches(":not(select, option)") && getComputedStyle(one).display !== "inline";
+    return left < place.left - 1 || right > place.right + 1 || (text && isBox && one.scrollWidth > one.clientWidth + 1);
+}).map((one) => `${one.tagName} ${one.id} ${one.textContent.slice(0, 20)}`)"""
+
+
+def is_seen(tab, selector, width, height):
+    """Whether an element is in the window, at least most of it."""
+    place = box(tab, selector)
+    return place["x"] >= 0 and place["x"] + place["width"] <= width and place["y"] + 0.7 * place["height"] <= height
 
 
 @pytest.mark.parametrize(("width", "height"), SCREENS)
@@ -287,17 +319,41 @@ def test_nothing_is_cut_off_on_any_screen(browser, address, width, height):
     for state in (
         "",
         "#tool=extrema&tab=extrema",
-        "#tool=cut&tab=cut",
-        "#tool=count&tab=count",
+        "#image=sample:hopper&tool=cut&tab=cut&clicks=120,130",
+        "#tool=count&tab=count&annotations=98,119,67",
         "#image=sketch",
         "#tab=settings",
+        "#tab=save",
+        "#present=1",
     ):
         tab.page.goto("about:blank")
         tab.open(state)
         both = "[document.documentElement, document.getElementById('bar')]"
         wide = f"() => {both}.map((one) => one.scrollWidth - one.clientWidth)"
         assert tab.page.evaluate(wide) == [0, 0], state
-        seen = "#count-facts" if "count" in state else "#figure-facts" if "cut" in state else "#dial"
-        assert box(tab, seen)["y"] < height - 20, state
+        assert tab.page.evaluate(CUT_OFF) == [], state
+        seen = ["#count-number"] if "count" in state else ["#figure-facts"] if "cut" in state else ["#dial", "#torque"]
+        if "present" not in state:
+            seen.append("#story")
+        for one in seen:
+            assert is_seen(tab, one, width, height), (state, one)
+    assert tab.complaints == []
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_in_a_lecture_image_dial_curve_and_text_are_seen_together(browser, address, width, height):
+    context = browser.new_context(viewport={"width": width, "height": height})
+    tab = Tab(context.new_page(), address)
+    tab.open("#image=sample:disc&present=1")
+    tab.page.keyboard.press("PageDown")
+    tab.page.wait_for_selector("#player:not([hidden])")
+    tab.wait()
+    for one in ("#canvas", "#dial", "#torque", "#curve", "#step-title", "#step-on", "#step-text"):
+        assert is_seen(tab, one, width, height), one
+    curve, player, text = box(tab, "#curve"), box(tab, "#player"), box(tab, "#step-text")
+    assert curve["y"] + curve["height"] <= player["y"] or curve["y"] >= player["y"] + player["height"]
+    assert text["y"] + text["height"] <= height
+    tab.page.click("#step-end")
     assert tab.complaints == []
     context.close()

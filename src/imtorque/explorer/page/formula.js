@@ -30,8 +30,8 @@ const SUMS = {
 // What the sum is divided by, in signs: twice the patch's area |P| at α = 2, scaled by a power of half its side h.
 const divisor = ({ alpha, polarity }) => {
   const power = (exponent) => (exponent === 1 ? "h" : `h^${exponent.toFixed(2).replace(/\.?0+$/, "").replace("-", "−")}`);
-  if (polarity === "free") return `2π ${power(1 + alpha)}`;
-  return alpha === 2 ? "2|P|" : `2|P| ${power(alpha - 2)}`;
+  if (polarity === "free") return `(2π ${power(1 + alpha)})`;
+  return alpha === 2 ? "2|P|" : `(2|P| ${power(alpha - 2)})`;
 };
 
 const short = (value) => value.toLocaleString("en", { maximumFractionDigits: value < 1000 ? 1 : 0 });

@@ -45,6 +45,7 @@ canvas.addEventListener("pointerdown", (event) => {
   if (event.button !== 1 && !isSpaceDown) return;
   event.stopImmediatePropagation();
   event.preventDefault();
+  canvas.focus({ preventScroll: true }); // Space is let go here, and presses no button
   canvas.setPointerCapture(event.pointerId);
   panStart = placeOf(event);
 }, { capture: true });
@@ -61,10 +62,10 @@ canvas.addEventListener("keydown", (event) => {
   if (event.key === "z") zoom(ZOOM_STEP);
   else if (event.key === "Z") zoom(1 / ZOOM_STEP);
   else if (event.key === "0") fit();
-  else if (event.key === " ") isSpaceDown = true;
-  else return;
+  else if (event.key !== " ") return;
   event.preventDefault();
 });
+window.addEventListener("keydown", (event) => { if (event.key === " ") isSpaceDown = true; }, { capture: true });
 window.addEventListener("keyup", (event) => { if (event.key === " ") isSpaceDown = false; });
 window.addEventListener("blur", () => { isSpaceDown = false; });
 
