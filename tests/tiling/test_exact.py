@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 import imtorque
 from imtorque import datasets
-from imtorque.tiling import passes
+from imtorque.tiling import extrema, passes
 from imtorque.tiling import thresholds as thresholds_module
 from imtorque.tiling.thresholds import automatic_thresholds
 from large_images import assert_same_in_tiles
@@ -97,6 +97,12 @@ def test_weak_edges_connect_over_any_number_of_tiles(tile):
     both = imtorque.detect_edges(image, low=0.01, high=0.2)
     assert 0 < np.count_nonzero(strong.mask) < 40 < 200 < np.count_nonzero(both.mask) <= np.count_nonzero(weak.mask)
     assert_same_in_tiles(image, tile, [5, 9], low=0.01, high=0.2)
+
+
+def test_rows_put_in_order_in_many_ranges_are_those_of_one(monkeypatch):
+    monkeypatch.setattr(extrema, "WRITTEN_ROWS", 50)
+    assert_same_in_tiles(hopper(120, 150), 40, [3, 5, 9, 15])
+    assert_same_in_tiles(np.kron(np.eye(8, dtype=np.uint8) * 255, np.ones((8, 8), np.uint8)), 21, [3, 5, 7])
 
 
 def test_a_dense_field_is_rounded_as_the_whole_is():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,20 +18,47 @@ from imtorque.tiling.job import Job
 from imtorque.tiling.source import Affine
 
 ROW_NUMBERS = 5  # of a row: the bits of the value, k, y, x, whether a neighbour is equal; format: of a table on disk
-WRITTEN_ROWS = 1 << 20  # bound: rows that are written together
+WRITTEN_ROWS = 1 << 20  # bound: rows that are put in order and written together
+RANGE_SHIFT = 12  # bits of a float's mantissa that lie inside a range of strengths; bound: 4 MB of counts
 Rows = NDArray[np.int32]
 
 
-def merged_rows(job: Job) -> Rows:
-    """Return the extrema of the whole image as rows, in the order of `find_extrema`."""
+def rows_in_order(job: Job) -> Iterator[Rows]:
+    """Yield the extrema of the whole image as rows, in the order of `find_extrema`, some at a time.
+
+    Those of a tile come by falling strength. Ranges of strength that hold about `WRITTEN_ROWS` are read from all tiles
+    and put in order one after the other: equal neighbours, which become one, are in the same range.
+    """
     paths = [job.scratch("extrema", name, ".raw") for name, _ in job.grid.tiles()]
-    counts = [path.stat().st_size // (4 * ROW_NUMBERS) for path in paths]
-    rows = np.empty((sum(counts), ROW_NUMBERS), np.int32)
-    start = 0
-    for path, count in zip(paths, counts, strict=True):
-        rows[start : start + count] = np.fromfile(path, np.int32).reshape(-1, ROW_NUMBERS)
-        start += count
-    return rows[: _native.merge_extrema(rows)]
+    paths = [path for path in paths if path.stat().st_size]
+    counts = np.zeros(1 << (31 - RANGE_SHIFT), np.int64)
+    for path in paths:
+        ranges = _bits(_mapped(path)) >> RANGE_SHIFT
+        counts[ranges.min() : ranges.max() + 1] += np.bincount(ranges - ranges.min())
+    if not paths:
+        yield np.empty((0, ROW_NUMBERS), np.int32)
+    used = np.flatnonzero(counts)[::-1]
+    group = (np.cumsum(counts[used]) - 1) // WRITTEN_ROWS
+    read = [0] * len(paths)
+    for last in np.flatnonzero(np.diff(group, append=-1)):
+        least = int(used[last]) << RANGE_SHIFT
+        parts = []
+        for k, path in enumerate(paths):
+            rows = _mapped(path)
+            stop = bisect_left(range(len(rows)), 1, read[k], key=lambda at: int(_bits(rows[at]) < least))
+            parts.append(rows[read[k] : stop])
+            read[k] = stop
+        merged = np.concatenate(parts)
+        yield merged[: _native.merge_extrema(merged)]
+
+
+def _mapped(path: Path) -> Rows:
+    return np.memmap(path, np.int32, "r").reshape(-1, ROW_NUMBERS)
+
+
+def _bits(rows: Rows) -> Rows:
+    """Return the bits of |torque|, which as whole numbers are in the order of the strengths."""
+    return rows[..., 0] & np.int32(0x7FFFFFFF)
 
 
 def extrema_of(rows: Rows, sizes: tuple[int, ...]) -> Extrema:
@@ -40,14 +68,26 @@ def extrema_of(rows: Rows, sizes: tuple[int, ...]) -> Extrema:
     return Extrema(y, x, np.asarray(sizes, np.int64)[rows[:, 1]], value)
 
 
-def blobs_of(rows: Rows, sizes: tuple[int, ...], threshold: float, overlap: float) -> Extrema:
+def wanted_extrema(job: Job, count: int | None, least: float) -> Iterator[Extrema]:
+    """Yield the extrema of the whole image from a strength on, at most `count`, by falling strength."""
+    for rows in rows_in_order(job):
+        kept = rows[:count]
+        kept = kept[: np.count_nonzero(strength_of(kept) >= least)]
+        yield extrema_of(kept, job.config.torque.sizes)
+        if len(kept) < len(rows):
+            return
+        count = None if count is None else count - len(kept)
+
+
+def blobs_of(job: Job) -> Extrema:
     """Return the paper's blobs: the strong extrema, of which the stronger of overlapping ones stay."""
-    return suppress_overlaps(extrema_of(rows[: number_from(rows, threshold)], sizes), overlap)
-
-
-def number_from(rows: Rows, least: float) -> int:
-    """Return how many rows, which come by falling strength, are at least so strong."""
-    return int(np.count_nonzero(strength_of(rows) >= least))
+    blobs: list[Extrema] = []
+    for part in wanted_extrema(job, None, job.config.threshold):
+        fields = (
+            np.concatenate([getattr(one, name) for one in (*blobs, part)]) for name in ("y", "x", "size", "value")
+        )
+        blobs = [suppress_overlaps(Extrema(*fields), job.config.overlap)]
+    return blobs[0]
 
 
 def strength_of(rows: Rows) -> Float32Array:
@@ -66,21 +106,17 @@ def strongest_rows(rows: Rows, count: int, least: float) -> Rows:
     return rows[strength >= cut]
 
 
-def in_parts(rows: Rows, sizes: tuple[int, ...]) -> Iterator[Extrema]:
-    """Yield rows as extrema, some at a time; at least once."""
-    for start in range(0, max(len(rows), 1), WRITTEN_ROWS):
-        yield extrema_of(rows[start : start + WRITTEN_ROWS], sizes)
-
-
-def write_extrema(path: Path, parts: Iterable[Extrema], affine: Affine | None) -> Path:
-    """Write a table, CSV or Parquet as the path ends, complete or not at all.
+def write_extrema(path: Path, parts: Iterable[Extrema], affine: Affine | None) -> int:
+    """Write a table, CSV or Parquet as the path ends, complete or not at all; return how many rows it has.
 
     Columns: y, x in pixels, size, torque; with an affine map, its y and x of the middle of the patch.
     """
+    count = 0
     with writing_table(path) as write:
         for part in parts:
             write(_columns(part, affine))
-    return path
+            count += len(part)
+    return count
 
 
 def _columns(extrema: Extrema, affine: Affine | None) -> Any:

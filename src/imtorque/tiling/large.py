@@ -20,7 +20,7 @@ from imtorque.edges.canny import Force
 from imtorque.images import ValueRange
 from imtorque.jobs.tables import TABLE_FORMATS
 from imtorque.tiling import maps
-from imtorque.tiling.extrema import blobs_of, in_parts, merged_rows, number_from, write_extrema
+from imtorque.tiling.extrema import blobs_of, wanted_extrema, write_extrema
 from imtorque.tiling.grid import Grid
 from imtorque.tiling.job import Job, forget_work, save_array, work_folder
 from imtorque.tiling.levels import check_recipe, chosen_level, reduced_source, write_saliency, write_strengthened
@@ -142,7 +142,7 @@ def process_image(
         (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., method="paper")``);
         of the image at a level also "strengthened" (as `boundary_strength`) and "saliency" (as `torque_saliency`).
         By default value, scale, edges and blobs, and extrema where `count` or `least` is given: of all of them the
-        table is long, of noise above all, and held at once while it is put in order.
+        table is long, of noise above all.
     tile
         Side of the tiles in pixels. Changes no result: larger ones take less time in all and more memory.
     client
@@ -263,17 +263,12 @@ def _with_torque(summary: Summary, job: Job, runner: Runner) -> Summary:
 
 def _write_tables(job: Job) -> dict[str, int]:
     """Write the tables; return how many rows each has."""
-    rows, sizes, affine = merged_rows(job), job.config.torque.sizes, job.source.affine
-    counts = {}
-    if "extrema" in job.config.outputs:
-        kept = rows[: job.config.count]
-        kept = kept[: number_from(kept, job.config.least)]
-        write_extrema(job.out / f"extrema.{job.config.table}", in_parts(kept, sizes), affine)
-        counts["extrema"] = len(kept)
-    if "blobs" in job.config.outputs:
-        blobs = blobs_of(rows, sizes, job.config.threshold, job.config.overlap)
-        write_extrema(job.out / f"blobs.{job.config.table}", [blobs], affine)
-        counts["blobs"] = len(blobs)
+    config = job.config
+    counts: dict[str, int] = {}
+    for name in ("extrema", "blobs"):
+        if name in config.outputs:
+            parts = [blobs_of(job)] if name == "blobs" else wanted_extrema(job, config.count, config.least)
+            counts[name] = write_extrema(job.out / f"{name}.{config.table}", parts, job.source.affine)
     return counts
 
 

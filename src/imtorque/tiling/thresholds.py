@@ -46,14 +46,12 @@ def automatic_thresholds(
 
 def _joined(tiles: Iterable[tuple[float, int, Counts]]) -> tuple[int, Counts, float]:
     """Return the counts of all tiles in the ranges from the first one that any of them has."""
-    parts = [part for part in tiles if len(part[2])]
-    if not parts:
-        return 0, np.zeros(0, np.int64), 0.0
-    first = min(part[1] for part in parts)
-    total = np.zeros(max(part[1] + len(part[2]) for part in parts) - first, np.int64)
-    for _, start, counts in parts:
-        total[start - first : start - first + len(counts)] += counts
-    return first, total, max(part[0] for part in parts)
+    total, largest = np.zeros(1 << (31 - SHIFT), np.int64), 0.0  # of all floats that are not negative
+    for most, first, counts in tiles:
+        total[first : first + len(counts)] += counts
+        largest = max(largest, most)
+    used = np.flatnonzero(total)
+    return (int(used[0]), total[used[0] : used[-1] + 1], largest) if len(used) else (0, total[:0], 0.0)
 
 
 def _bin_between(first: int, total: Counts, largest: float, pixels: int) -> int | None:

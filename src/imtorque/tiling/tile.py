@@ -18,7 +18,7 @@ from imtorque.core.quantisation import ForceStatistics
 from imtorque.core.torque import value_and_scale_maps
 from imtorque.core.types import Edges, Float32Array
 from imtorque.tiling.candidates import found_candidates, listed_candidates
-from imtorque.tiling.extrema import strongest_rows
+from imtorque.tiling.extrema import strength_of, strongest_rows
 from imtorque.tiling.grid import Box
 from imtorque.tiling.hysteresis import Thresholds, seeds_in
 from imtorque.tiling.job import Job, save_numbers
@@ -122,7 +122,7 @@ def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) ->
     rows = _native.unmerged_extrema(field.field, *patches, job.least, inside, region.top, region.left, *torque.rule)
     if job.config.count is not None:
         rows = strongest_rows(rows, job.config.count, job.config.threshold if "blobs" in job.config.outputs else np.inf)
-    save_numbers(job.scratch("extrema", name, ".raw"), rows)
+    save_numbers(job.scratch("extrema", name, ".raw"), rows[np.argsort(-strength_of(rows), kind="stable")])
     return len(rows)
 
 
