@@ -221,16 +221,31 @@ def test_without_a_home_it_is_said_what_to_set(monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_standard_output_that_is_full_costs_no_table(shapes):
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("report", [(), ("--json",)], ids=["lines", "json"])
+def test_a_standard_stream_that_is_full_costs_no_image_and_no_table(shapes, stream, report):
+    Path("0.png").write_text("no image")
     for name in ("a.png", "b.png"):
         write_image(name, shapes)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "imtorque", "count", ".", "-o", "out"],
-            stdout=full,
-            stderr=-1,
+            [sys.executable, "-m", "imtorque", "count", ".", "-o", "out", "--jobs", "1", *report],
+            **{**streams, stream: full},
             text=True,
             check=False,
         )
-    assert (done.returncode, done.stderr) == (1, "imtorque: No space left on device\n")
-    assert len(rows_of("out/counts.csv")) >= 1
+    assert done.returncode == 1
+    assert [row["image"] for row in rows_of("out/counts.csv")] == ["a.png", "b.png"]
+    if stream == "stdout":
+        assert "Traceback" not in done.stderr
+        assert done.stderr.endswith("imtorque: No space left on device\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_what_cannot_be_told_is_one_line():
+    with open("/dev/full", "w") as full:
+        for arguments in (["--help"], ["count", "--help"], ["data"], ["--version"]):
+            command = [sys.executable, "-m", "imtorque", *arguments]
+            done = subprocess.run(command, stdout=full, stderr=-1, text=True, check=False)
+            assert (done.returncode, done.stderr) == (1, "imtorque: No space left on device\n"), arguments

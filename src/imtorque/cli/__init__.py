@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from io import TextIOWrapper
@@ -16,6 +17,7 @@ import typer
 import imtorque
 from imtorque.cli.deprecated import Verbs
 from imtorque.cli.options import expand
+from imtorque.io.errors import describe_error
 
 # Each is the function of its module's name, or the module's `app` of several; the help has them in this order.
 VERBS = {
@@ -107,4 +109,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
-    app(prog_name="imtorque")
+    try:
+        app(prog_name="imtorque")
+    except OSError as error:  # of a standard stream, such as one on a full disk
+        with suppress(OSError):
+            typer.echo(f"imtorque: {describe_error(error)}", err=True)
+        raise SystemExit(1) from None

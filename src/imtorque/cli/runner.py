@@ -176,19 +176,27 @@ def _run(
     collect: Callable[[Outcome], None] = lambda _: None,
 ) -> None:
     """Find the images, do the work, report what became of each, and end with the status of it all."""
-    stopped = False
+    stopped, untold = False, None
     try:
         with one_line_errors():
             paths, bad = find()
             done = work(paths) if paths else iter(())
             for outcome in chain(bad, with_progress(done, len(paths), verb)):
-                if outcome.error is not None:
-                    typer.echo(f"imtorque: {outcome.error}", err=True)
                 collect(outcome)
-                report.add(outcome)  # which cannot be told where nobody listens any more, but was done
+                try:
+                    if outcome.error is not None:
+                        typer.echo(f"imtorque: {outcome.error}", err=True)
+                    report.add(outcome)
+                except BrokenPipeError:
+                    raise  # nobody listens any more
+                except OSError as error:  # where what is told goes the disk is full: the others are done all the same
+                    untold = error
     except KeyboardInterrupt:
         stopped = True
-    report.end(stopped)
+    with one_line_errors():
+        report.end(stopped)
+        if untold is not None:
+            raise untold
     if stopped:
         typer.echo(f"stopped after {number_of(report.total, 'image')}; the same command goes on from there", err=True)
         raise typer.Exit(130)
