@@ -219,7 +219,7 @@ def write_stack(path: str | os.PathLike[str], volume: NDArray[Any]) -> Path:
 
     target = Path(path)
     with replacing(target) as partial:
-        tifffile.imwrite(partial, volume, compression="zlib", metadata={"axes": "ZYX"})
+        tifffile.imwrite(partial, volume, photometric="minisblack", compression="zlib", metadata={"axes": "ZYX"})
     return target
 
 

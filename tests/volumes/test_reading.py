@@ -79,6 +79,14 @@ def test_a_volume_is_read_as_it_was_written(tmp_path, name, write, size):
         assert_allclose(told, size, rtol=1e-5)
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_slices_are_written_as_pages_however_few(tmp_path, depth):
+    write_stack(tmp_path / "few.tiff", VOLUME[:depth])
+    with tifffile.TiffFile(tmp_path / "few.tiff") as written:
+        assert [page.shape for page in written.pages] == [VOLUME.shape[1:]] * depth
+        assert_array_equal(written.asarray().reshape(depth, *VOLUME.shape[1:]), VOLUME[:depth])
+
+
 def test_one_channel_of_several_is_read(tmp_path):
     both = np.stack([VOLUME, VOLUME + 1], axis=1)
     tifffile.imwrite(tmp_path / "c.tif", both, imagej=True, metadata={"axes": "ZCYX"})
