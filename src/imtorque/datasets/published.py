@@ -1,7 +1,9 @@
 """Published downloads turned into what the loaders and experiments read, once, in a new folder."""
 
 import io
-import tempfile
+import re
+import secrets
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, image_shape,
 from imtorque.datasets.lists import listed
 from imtorque.datasets.matlab import read_mat
 from imtorque.files import encode_png
-from imtorque.io.atomic import open_regular, write_bytes, write_text
+from imtorque.io.atomic import alone, open_regular, write_bytes, write_text
 
 SHORTER_SIDE = 150  # pixels: paper, Sec. 4.1
 HORSE_SIDE = 400  # pixels, the longer side: as the results had it; bound: time
@@ -41,15 +43,21 @@ def prepare(name: str, source: str | Path, root: str | Path) -> Path:
         raise ValueError(f"NAME must be one of {', '.join(PREPARERS)}, got {name}")
     folder, write = PREPARERS[name]
     target = Path(root) / folder
-    if target.exists():
-        raise ValueError(f"{target} must not be there yet, got one")
     if not Path(source).is_dir():
         raise ValueError(f"--from must name the folder of the unpacked download, got {source}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as partial:
-        written = Path(partial) / target.name
-        write(Path(source), written)
-        written.rename(target)
+    with alone(target):  # so that what others have begun is known to be left by a run that was killed
+        if target.exists():
+            raise ValueError(f"{target} must not be there yet, got one")
+        for left in target.parent.iterdir():
+            if re.fullmatch(rf"\.{target.name}\.[0-9a-f]{{16}}\.part", left.name):
+                shutil.rmtree(left)
+        partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+        try:
+            write(Path(source), partial)
+            partial.rename(target)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
     return target
 
 
