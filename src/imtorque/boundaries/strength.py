@@ -194,7 +194,7 @@ class BoundaryModel:
         return self.samples_of_shares(d, cues, boundary_shares(truth, d.shape, self.tolerance))
 
     def samples_of_shares(self, strength: ArrayLike, cues: ArrayLike, shares: FloatArray) -> Samples:
-        """Return what `samples` does, from what `boundary_shares` found of the truth, which several rules may share."""
+        """Return the same from the shares of `boundary_shares`, which several models may share."""
         d = check_strength(strength)
         return self._features(d, cues)[:: self.step], shares[d > 0][:: self.step]
 
@@ -261,7 +261,7 @@ def boundary_shares(truth: Sequence[ArrayLike], shape: tuple[int, ...], toleranc
 
 
 def fit_logistic(features: FloatArray, shares: FloatArray) -> NDArray[np.float64]:
-    """Return c0, c1, ... that make the shares most likely, by Newton's method with a trace of shrinkage."""
+    """Return the maximum-likelihood c0, c1, ..., by Newton's method with slight ridge shrinkage."""
     design = np.column_stack([np.ones(len(features)), features])
     coefficients = np.zeros(design.shape[1])
     shrinkage = 1e-6 * len(design) * np.eye(len(coefficients))
@@ -290,7 +290,7 @@ def _logistic_rule(own: FloatArray, x: FloatArray, coefficients: str | Sequence[
 
 
 def check_strength(strength: ArrayLike) -> FloatArray:
-    """Return an edge-strength map, checked: (H, W), in [0, 1], not all zero."""
+    """Check an edge-strength map, (H, W) in [0, 1] and not all zero, and return it."""
     d: FloatArray = shaped_array(strength, "strength", dtype=np.float64)
     if not (d.min() >= 0 and d.max() <= 1 + STRENGTH_ROUNDING):  # nor is it with NaN
         raise ValueError(f"strength must lie in [0, 1], got {d.min():g} to {d.max():g}")

@@ -26,7 +26,7 @@ else:
             self._name = name
 
         def __get__(self, instance, owner=None):
-            """Compute the value, which stands before this property from then on."""
+            """Compute the value and keep it in the instance, where it shadows this property."""
             if instance is None:
                 return self
             value = instance.__dict__[self._name] = self._compute(instance)

@@ -1,4 +1,4 @@
-"""How results leave the library: as CSV, GeoJSON, pandas' DataFrame and layers of napari, alike for all of them."""
+"""Exports of results: CSV, GeoJSON, pandas' DataFrame, layers of napari."""
 
 import csv
 import io

@@ -125,14 +125,14 @@ def _extrema_of_field(
 
 
 def check_neighbourhood(neighbourhood: str) -> str:
-    """Return it, checked."""
+    """Check a neighbourhood and return it."""
     if neighbourhood not in ("box", "cross"):
         raise ValueError(f'neighbourhood must be "box" or "cross", got {neighbourhood!r}')
     return neighbourhood
 
 
 def check_wanted(sign: int | None, count: int | None, threshold: float) -> None:
-    """Refuse a sign, a number or a least |torque| of extrema that cannot be."""
+    """Refuse an invalid sign, count or least |torque| of extrema."""
     if sign not in (None, 1, -1):
         raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
     if count is not None and operator.index(count) < 0:

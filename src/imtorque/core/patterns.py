@@ -99,7 +99,7 @@ def pattern_matrix(pattern: Pattern) -> Matrix:
 
 
 def check_polarity(polarity: Polarity) -> Polarity:
-    """Return a polarity that there is."""
+    """Check a polarity and return it."""
     if polarity not in ("signed", "free"):
         raise ValueError(f'polarity must be "signed" or "free", got {polarity!r}')
     return polarity

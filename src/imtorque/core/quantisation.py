@@ -1,4 +1,4 @@
-"""How finely the forces of a field are rounded: a few numbers from one look at it, which the parts of a field share.
+"""The step by which forces are rounded, from a few statistics that the parts of a field share.
 
 Torque is summed in integers, F -> round(F * steps). The number of steps per unit of force follows from the whole field,
 so a part of an image must be told it to agree with the whole: `ForceStatistics` carries what it follows from.

@@ -1,4 +1,4 @@
-"""How tables of results show themselves: a line that says what they are, then their first rows."""
+"""The repr of tables of results: a title, then the first rows."""
 
 from collections.abc import Mapping
 

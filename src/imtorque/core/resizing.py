@@ -18,7 +18,7 @@ Floats = TypeVar("Floats", bound=np.floating[Any])
 
 
 def shrink_image(image: Image, factor: int) -> Image:
-    """Average blocks of factor x factor pixels; what does not fill a block at the right and the bottom is left out.
+    """Average blocks of factor x factor pixels; incomplete ones at the right and the bottom are left out.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def resize(values: Planes, shape: tuple[int, int]) -> Planes:
 
 
 def resize_matrices(old: tuple[int, int], new: tuple[int, int]) -> tuple[Planes, Planes]:
-    """Return the matrices that resize columns and rows of pixels, kept from call to call and not to be written to."""
+    """Return the matrices that resize columns and rows of pixels: cached, so not to be written to."""
     rows, columns = (_kept_matrix(*lengths) for lengths in zip(old, new, strict=True))
     return rows, columns
 

@@ -21,7 +21,7 @@ LISTS = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many files of a list are there with the same bytes, with others, and not at all; how many are beside it."""
+    """Counts of listed files that are the same, different and missing, and of files not listed."""
 
     name: str
     same: int
@@ -64,7 +64,7 @@ def compare_with_list(name: str, folder: Path) -> Comparison:
 
 
 def digests(name: str, folder: Path) -> dict[str, str]:
-    """Return what a list of this folder says."""
+    """Return the digests of a folder's files, as its list holds them."""
     paths = [path for pattern in LISTS[name][1] for path in sorted(folder.glob(pattern)) if path.is_file()]
     return {path.relative_to(folder).as_posix(): _digest(path) for path in paths}
 

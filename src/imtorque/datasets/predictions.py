@@ -1,4 +1,4 @@
-"""What people have to evaluate: folders of boundary maps, segmentations, masks and saliency maps in common formats."""
+"""Predictions to evaluate: folders of boundary maps, segmentations, masks and saliency maps in common formats."""
 
 from dataclasses import dataclass
 from pathlib import Path

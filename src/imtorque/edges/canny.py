@@ -129,7 +129,7 @@ def check_sigma(sigma: float) -> None:
 
 
 def check_force(force: str) -> None:
-    """Refuse a kind of force that is not known."""
+    """Refuse an unknown kind of force."""
     if force not in ("unit", "strength"):
         raise ValueError(f'force must be "unit" or "strength", got {force!r}')
 

@@ -50,7 +50,7 @@ def channel_bins(image: CheckedImage, channels: set[str]) -> dict[str, tuple[NDA
 
 
 def disc_gradients(bins: NDArray[np.uint8], count: int, cue: Cue) -> Float32Array:
-    """Return how unlike the halves of each disc are, (8, h, w) in [0, 1], at every `cue.step`-th pixel."""
+    """Return the dissimilarity of the halves of each disc, (8, h, w) in [0, 1], at every `cue.step`-th pixel."""
     padded = np.pad(bins, cue.radius, mode="symmetric")
     return _native.half_disc_gradients(padded, count, cue.radius, BIN_REACH[cue.channel], cue.step)
 
@@ -73,7 +73,7 @@ def combined_cues(image: CheckedImage, cues: Sequence[Cue], weightings: Sequence
 
 
 def _smoothed_sum(parts: dict[tuple[int, int], Float32Array], shape: tuple[int, int]) -> FloatArray:
-    """Return the sum at all pixels of what is known for each radius and step."""
+    """Return the sum of the parts, smoothed by radius and interpolated from their step to all pixels."""
     at_steps: dict[int, Float32Array] = {}
     for (radius, step), part in parts.items():
         smooth = smoothed_along(part, radius / step)
@@ -127,7 +127,7 @@ def _binned(plane: FloatArray, span: tuple[float, float]) -> NDArray[np.uint8]:
 
 
 def filled_in(oriented: Float32Array, step: int, shape: tuple[int, int]) -> Float32Array:
-    """Return maps known at every step-th pixel at all pixels of this shape, by linear interpolation."""
+    """Interpolate maps known at every step-th pixel to all pixels of this shape."""
     for axis, length in ((1, shape[0]), (2, shape[1])):
         near = np.arange(length) // step
         share = ((np.arange(length) % step) / step).astype(np.float32)

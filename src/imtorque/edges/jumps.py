@@ -27,7 +27,7 @@ MAX_SLOPE_RATIO = 3.0
 
 @dataclass(frozen=True)
 class Window:
-    """What a jump is judged by.
+    """The values on either side by which a jump is measured.
 
     Parameters
     ----------
@@ -137,18 +137,18 @@ def jump_edges(strength: Plane, across: Plane, down: Plane, least: float, window
 
 
 def least_jump(least: float, *noises: float) -> float:
-    """Return the least jump that is asked for and stands out of the noise."""
+    """Return the least jump that is both wanted and significant over the noise."""
     return max(least, MIN_NOISE_RATIO * max(noises))
 
 
 def check_jump(jump: float) -> None:
-    """Refuse a least jump that is none."""
+    """Refuse a least jump that is not positive."""
     if not (isinstance(jump, int | float | np.number) and math.isfinite(jump) and jump > 0):
         raise ValueError(f"jump must be positive, got {jump}")
 
 
 def _continued(plane: Plane, axis: int, reach: int) -> Plane:
-    """Return the plane with `reach` more pixels at both ends of an axis, going on straight."""
+    """Extrapolate a plane by `reach` pixels at both ends of an axis."""
     return np.pad(plane, [(reach, reach) if a == axis else (0, 0) for a in (0, 1)], "reflect", reflect_type="odd")
 
 

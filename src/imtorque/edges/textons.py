@@ -24,7 +24,7 @@ CHUNK_ROWS = 1 << 14  # pixels whose distances are computed at a time, which bou
 
 
 def textons(grey: Float32Array, count: int = TEXTONS) -> NDArray[np.uint8]:
-    """Return for each pixel of a grey image in [0, 1] the number of its texton, shape (H, W), below `count`."""
+    """Return the texton of each pixel of a grey image in [0, 1], shape (H, W), below `count`."""
     answers = filter_answers(grey)
     size = np.sqrt((answers**2).sum(axis=1, keepdims=True))
     answers[size[:, 0] < ROUNDING_ERROR] = 0

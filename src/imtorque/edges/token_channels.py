@@ -1,4 +1,4 @@
-"""What Sketch Tokens see of an image: 14 channels, and their means over cells.
+"""The channels of Sketch Tokens: 14 planes of an image, and their means over cells.
 
 J. J. Lim, C. L. Zitnick, P. Dollar: Sketch Tokens: a learned mid-level representation for contour and object detection.
 CVPR 2013.
@@ -53,7 +53,7 @@ def channel_planes(colours: Float32Array) -> NDArray[np.uint8]:
 
 
 def gradient_channels(colours: Float32Array, orientations: int) -> list[Float32Array]:
-    """Return the gradient's size, in parts of what it is nearby, and its share of each orientation.
+    """Return the gradient magnitude over its local mean, and its share of each orientation.
 
     At each pixel the colour counts that changes most. A gradient between two orientations counts for both.
     """

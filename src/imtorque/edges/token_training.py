@@ -73,7 +73,7 @@ class TokenSettings:
             raise ValueError(f"tokens must be at most {MAX_TOKENS}, got {self.tokens}")
 
     def about(self) -> dict[str, Any]:
-        """Return what a file says of them."""
+        """Return the settings as the file records them."""
         return {"settings": asdict(self)}
 
 
@@ -86,7 +86,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class Places:
-    """Places in images: each one's image and pixel; the angle of the contour there, and what it looks like."""
+    """Places in images: image and pixel of each, and the angle and descriptor of the contour there."""
 
     image: NDArray[np.int32]
     y: NDArray[np.int32]

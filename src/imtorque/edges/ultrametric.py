@@ -99,7 +99,7 @@ def evidence_above_least(likely: Float32Array) -> Float32Array:
 
 
 def likelihood_above_least(evidence: Float32Array) -> Float32Array:
-    """Return what `evidence_above_least` came from; 0 stays 0, which is no contour."""
+    """Invert `evidence_above_least`; 0, no contour, stays 0."""
     likely: Float32Array = np.where(evidence > 0, 1 / (1 + np.exp(LOGIT_OFFSET - evidence)), np.float32(0))
     return likely
 

@@ -1,4 +1,4 @@
-"""What a set of images says together: the best F at one threshold, at one per image, and the precision-recall curve."""
+"""Summary over images: the best F at one threshold, at one per image, and the precision-recall curve."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

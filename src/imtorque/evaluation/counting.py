@@ -1,4 +1,4 @@
-"""Judge found objects against marked ones: one to one, by centre, by box, by mask, and by number.
+"""Score detected objects against annotated ones: one to one, by centre, by box, by mask, by count.
 
 Every matching is the largest one-to-one matching (of the largest sum of overlaps, where overlaps decide), so no object
 counts twice and the order of what was found does not matter. What lies on something marked as to be ignored, and
@@ -18,7 +18,7 @@ MASK_OVERLAPS = np.arange(0.5, 0.96, 0.05)  # of the mean over overlaps, as in t
 
 @dataclass(frozen=True)
 class CountingScores:
-    """What was right on one image: `matched` of `found` objects and of `marked` ones."""
+    """Counts of one image: `matched` of `found` objects and of `marked` ones."""
 
     matched: int
     found: int

@@ -200,7 +200,7 @@ def centre_prior(shape: tuple[int, int], *, spread: float = 0.25) -> Floats:
 
 
 def as_saliency(saliency: ArrayLike, name: str = "saliency") -> Floats:
-    """Return a map as finite floats, checked."""
+    """Check a map and return it as finite floats."""
     values = shaped_array(saliency, name)
     values = values.astype(float)
     if not np.isfinite(values).all():

@@ -60,7 +60,7 @@ def mask_scores(prediction: ArrayLike, truth: ArrayLike, *, max_distance: float 
 
 
 def true_figure(truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return where the truth says figure, and where it is known."""
+    """Return where the truth is figure, and where it is known."""
     array = shaped_array(truth, "truth")
     if array.dtype == bool:
         return array, np.ones(array.shape, dtype=bool)
@@ -74,7 +74,7 @@ def true_figure(truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 def as_mask(prediction: ArrayLike) -> NDArray[np.bool_]:
-    """Return a predicted mask as bool, checked."""
+    """Check a predicted mask and return it as bool."""
     array = shaped_array(prediction, "prediction")
     if array.dtype == bool:
         return array

@@ -122,7 +122,7 @@ def _radius(max_distance: float, shape: tuple[int, ...]) -> float:
 
 
 def as_binary(boundary: ArrayLike, name: str) -> NDArray[np.uint8]:
-    """Return a binary map as 0 and 1, checked."""
+    """Check a binary map and return it as 0 and 1."""
     array = shaped_array(boundary, name)
     if array.dtype != bool and not np.isin(array, (0, 1)).all():
         raise ValueError(f"{name} must hold only 0 and 1, got values from {array.min()} to {array.max()}")

@@ -24,7 +24,7 @@ class SaliencyScores:
 
 @dataclass(frozen=True)
 class Observed:
-    """One image, the number of which is `index` in its set, and all fixations of the set in relative places.
+    """One image, number `index` of its set, and all fixations of the set in relative coordinates.
 
     `owner`, `y` and `x` are shared by all images of the set.
     """

@@ -1,4 +1,4 @@
-"""Strengths between 0 and 1, the thresholds they are cut at, and precision, recall and F of what is left."""
+"""Strengths in [0, 1], their thresholds, and precision, recall and F."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 def as_strength(strength: ArrayLike, name: str) -> Floats:
-    """Return a map of strengths as floats from 0 to 1, checked."""
+    """Check a map of strengths in [0, 1] and return it as floats."""
     array = shaped_array(strength, name)
     if array.dtype in (np.uint8, np.uint16):
         # Divided, not multiplied by 1/255: the last bit decides ties with a threshold.

@@ -1,4 +1,4 @@
-"""Figures of recognition: patches, descriptors, who is taken for whom, accuracy by class and by training size."""
+"""Figures of recognition: patches, descriptors, confusions, accuracy by class and by training size."""
 
 from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
@@ -102,7 +102,7 @@ def show_descriptor(
 
 
 def show_confusion(counts: ArrayLike, classes: Sequence[str], *, ax: Axes | None = None) -> Axes:
-    """Show which class is taken for which, as shares of the true class.
+    """Show the confusion matrix, as shares of the true class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of torque: maps, extrema and what made them."""
+"""Figures of torque: maps, extrema and their evidence."""
 
 import numpy as np
 from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""Arrays kept on disk between runs: whole or not there, by a key that names all they depend on."""
+"""A cache of arrays on disk, by a key of all that they depend on; files are complete or not there."""
 
 import errno
 import sys
@@ -18,7 +18,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass
 class ArrayCache:
-    """A folder of arrays, by key. Several runs may share it: a file is there complete or not at all.
+    """A folder of arrays, by key, which several runs may share.
 
     Where the disk is full nothing more is kept, which is told once; what is asked for is computed all the same.
 
@@ -32,14 +32,14 @@ class ArrayCache:
     full: ClassVar[bool] = False
 
     def load(self, key: str) -> NDArray[Any] | None:
-        """Return what is kept under a key; None where there is nothing, or it is damaged."""
+        """Return the array of a key; None where it is missing or damaged."""
         try:
             return np.asarray(np.load(self._path(key), allow_pickle=False))
         except (OSError, ValueError, EOFError):
             return None
 
     def store(self, key: str, array: NDArray[Any]) -> None:
-        """Keep an array under a key, where there is room."""
+        """Store an array under a key, where there is room."""
         if ArrayCache.full:
             return
         try:

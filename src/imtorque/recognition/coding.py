@@ -173,7 +173,7 @@ def pyramid_cells(y: FloatArray, x: FloatArray, shape: tuple[int, int], levels: 
 
 
 def sample_descriptors(descriptors: Sequence[Descriptors], count: int, rng: np.random.Generator) -> Float32Array:
-    """Draw about `count` descriptors, as many from each image as it has to give."""
+    """Draw about `count` descriptors, evenly from all images as far as they have enough."""
     share = -(-count // max(1, len(descriptors)))
     drawn = [
         one.vectors if len(one) <= share else one.vectors[np.sort(rng.choice(len(one), share, replace=False))]
@@ -185,7 +185,7 @@ def sample_descriptors(descriptors: Sequence[Descriptors], count: int, rng: np.r
 def _k_means(
     points: Float32Array, count: int, iterations: int, rng: np.random.Generator
 ) -> tuple[Float32Array, NDArray[np.int32]]:
-    """Return centres and each point's; a centre that no point is nearest to starts again at a point drawn."""
+    """Return centres and the nearest one of each point; an empty cluster restarts at a random point."""
     centres = points[rng.choice(len(points), count, replace=False)].copy()
     label = np.full(len(points), -1, np.int32)
     for _ in range(iterations):

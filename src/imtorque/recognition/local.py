@@ -1,4 +1,4 @@
-"""What is known of places in an image: patches with their edges, descriptors, codes. One structure each."""
+"""Local features of an image: patches with their edges, descriptors, codes."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Patches:
     described: tuple[Edges, ...] = ()
 
     def __post_init__(self) -> None:
-        """Describe the edges the patches were found in, where nothing else is asked for."""
+        """Describe the edges that the patches were found in, by default."""
         if not self.described:
             object.__setattr__(self, "described", (self.edges,))
 

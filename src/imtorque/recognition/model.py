@@ -1,4 +1,4 @@
-"""A trained recogniser: features, words and machines, in one file that holds arrays and text, and no code.
+"""A trained recogniser: features, words and SVMs, in one file of arrays and text, without code.
 
 The file carries a format number and the parameters of every step, and is read by these alone: neither the version that
 wrote it nor what a method's name stands for today matters. Format 1 holds a JSON header (format, version, method,
@@ -35,14 +35,14 @@ MODEL_FORMAT = 1
 
 @dataclass(frozen=True)
 class Recognition:
-    """What a recogniser says of one image: classes from the best to the worst, and their scores.
+    """The classes of one image from best to worst, with their scores.
 
     Parameters
     ----------
     classes
         Names, best first.
     scores
-        Of the machines, falling; above 0 where a machine claims the image.
+        Of the SVMs, falling; above 0 where an SVM accepts the image.
     """
 
     classes: tuple[str, ...]
@@ -176,7 +176,7 @@ def method_parameters(method: str) -> dict[str, Any]:
 
 
 def _check_plain(values: Any) -> None:
-    """Refuse parameters beyond what any block has: files can hold anything."""
+    """Refuse parameters that no block has: files can hold anything."""
     if isinstance(values, Mapping):
         values = [*values.keys(), *values.values()]
     if isinstance(values, list | tuple) and len(values) <= MOST_VALUES:

@@ -83,6 +83,6 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
 
 
 def grid_starts(length: int, size: int, step: int) -> NDArray[np.int32]:
-    """Return where patches begin along an axis: `step` apart, with what is left over halved between the ends."""
+    """Return where patches start along an axis, `step` apart and centred."""
     spare = (length - size) % step
     return np.arange(spare // 2, length - size + 1, step, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Training a recogniser on folders of images, with what was computed kept on disk."""
+"""Training a recogniser on folders of images, with results cached on disk."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from imtorque.recognition.working_image import WorkingImage, working_image
 
 
 class Each(Protocol):
-    """Applies a function to every item, in order, possibly several at a time, and says how far it is."""
+    """Maps a function over items in order, possibly several at a time, and reports progress."""
 
     def __call__(self, function: Callable[[Any], Any], items: Sequence[Any], label: str) -> Iterable[Any]: ...  # noqa: D102
 
 
 def one_by_one(function: Callable[[Any], Any], items: Sequence[Any], label: str) -> Iterable[Any]:  # noqa: ARG001
-    """Apply a function to every item, without a word."""
+    """Map a function over items, without reports."""
     return map(function, items)
 
 
@@ -54,7 +54,7 @@ class Work:
     folder: Path
 
     def key(self, kind: str, name: str, image: ImageFile, further: Any) -> str:
-        """Return a key that names all a result depends on: the image's content, the parameters, the version."""
+        """Return the cache key of a result: a checksum of the image, the parameters and the version."""
         return fingerprint(kind, version("imtorque"), parameters(self.blocks[name]), image.checksum, further)
 
 

@@ -84,7 +84,7 @@ def working_image(image: Image | WorkingImage, longest: int = WORKING_SIDE) -> W
 
 
 def working_images(images: Iterable[Image | WorkingImage], longest: int = WORKING_SIDE) -> list[WorkingImage]:
-    """Return images at their working size; one image alone is an error that is easily made."""
+    """Return images at their working size; refuse a single image."""
     if isinstance(images, np.ndarray) and images.ndim < 4 and images.dtype != object:
         raise ValueError(f"images must be a list of arrays, got one array of shape {images.shape}")
     return [working_image(image, longest) for image in images]

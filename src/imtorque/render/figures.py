@@ -1,4 +1,4 @@
-"""Figures and their outlines as images of bytes, and what there is to say about each in numbers."""
+"""Figures and their outlines as images of bytes, and a table of their measures."""
 
 import colorsys
 import math

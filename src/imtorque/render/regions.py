@@ -1,4 +1,4 @@
-"""Regions as images of bytes, and what there is to say about each in numbers."""
+"""Regions as images of bytes, and a table of their measures."""
 
 import math
 from typing import Any

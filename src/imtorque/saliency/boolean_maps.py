@@ -58,7 +58,7 @@ def boolean_saliency(image: Image | CheckedImage, *, sigma: float = 20.0, value_
 
 
 def whitened(planes: Planes) -> Planes:
-    """Return planes (n, H, W) turned and scaled so that none says what another says, each from 0 to 1.
+    """Decorrelate planes (n, H, W), and scale each to [0, 1].
 
     Directions in which nothing varies are left out; so are planes that nothing is left of.
     """
@@ -86,13 +86,13 @@ def surrounded(cut: BoolArray) -> BoolArray:
 
 
 def _attention(found: BoolArray) -> Map:
-    """Return what is surrounded, dilated a little, of length 1; 0 where there is none."""
+    """Return the surrounded pixels, dilated, as a map of norm 1; 0 where there are none."""
     dilated = _dilated(found, DILATION_SIDE)
     return dilated / max(float(np.sqrt(np.count_nonzero(dilated))), 1.0)
 
 
 def _dilated(mask: BoolArray, side: int) -> BoolArray:
-    """Return which pixels have one of the mask in the square of this side around them."""
+    """Dilate a mask by a square of this side."""
     for _ in range(2):  # along columns, then along rows
         padded = np.pad(mask, ((side // 2, side // 2), (0, 0)))
         mask = padded[: len(mask)].copy()

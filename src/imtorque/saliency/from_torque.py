@@ -111,7 +111,7 @@ def torque_saliency(
 
 
 def saliency_of_size(image: CheckedImage, shape: tuple[int, int]) -> Map:
-    """Return torque saliency, as `torque_saliency` does by default, of another height and width."""
+    """Return torque saliency by the default form, at another height and width."""
     chosen = FORMS["best"]
     points = attended_extrema(form_edges(image, chosen), alpha=chosen.alpha).strongest(chosen.count)
     return _drawn(points, image.shape, DEFAULT_SIGMA, shape)

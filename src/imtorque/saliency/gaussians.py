@@ -37,7 +37,7 @@ def widened(values: Map, sigma: float, shape: tuple[int, int]) -> Map:
 
 
 def working_shape(shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the size that an image is worked on at: a shorter side of 150 pixels, or its own if that is smaller."""
+    """Return the working size: a shorter side of 150 pixels at most."""
     scale = max(1.0, _scale(shape))
     return max(1, round(shape[0] / scale)), max(1, round(shape[1] / scale))
 

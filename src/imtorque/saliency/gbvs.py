@@ -83,7 +83,7 @@ def gbvs_master_map(image: CheckedImage) -> Map:
 
 
 def stationary_mass(activity: Map) -> Map:
-    """Return where a random walk over a map's pixels spends its time: a map that sums to 1.
+    """Return the stationary distribution of a random walk over a map's pixels.
 
     The weights are symmetric, so the walk is reversible, and its stationary share of a pixel is the sum of the weights
     at that pixel over the sum of all: what power iteration converges to, without iterating.

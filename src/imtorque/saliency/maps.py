@@ -54,7 +54,7 @@ def blend_saliency(maps: Sequence[ArrayLike], weights: Sequence[float]) -> Map:
 
 
 def as_map(values: ArrayLike, name: str = "saliency") -> Map:
-    """Return a map as finite floats, checked."""
+    """Check a map and return it as finite floats."""
     floats = real_array(values, name).astype(np.float64)
     if not np.isfinite(floats).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")

@@ -54,7 +54,7 @@ def signature_saliency(
 
 
 def reconstruction(plane: Planes) -> Map:
-    """Return the square of the plane whose cosine transform is the signs of this one's."""
+    """Return the squared inverse transform of the signs of a plane's cosine transform."""
     from scipy import fft  # here, because it takes longer to load than the rest of the library
 
     coefficients = fft.dctn(plane, norm="ortho")

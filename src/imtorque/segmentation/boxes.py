@@ -52,21 +52,21 @@ def best_boxes(
 
 
 def _best(scores: FloatArray, count: int) -> IntArray:
-    """Return the places of the highest scores, best first, of equal ones the first before the others."""
+    """Return the indices of the highest scores, best first; ties keep their order."""
     places = _highest(scores, count)
     best: IntArray = places[np.argsort(-scores[places], kind="stable")[:count]]
     return best
 
 
 def _highest(scores: FloatArray, count: int) -> IntArray:
-    """Return the places of the highest scores, in their own order: so many, and those equal to the last of them."""
+    """Return the indices of the highest scores, in their own order, with all ties of the last."""
     if len(scores) <= count:
         return np.arange(len(scores))
     return np.flatnonzero(scores >= np.partition(scores, -count)[-count])
 
 
 def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[np.float64]:
-    """Score boxes by |torque|, by the contrast across the weakest side, or by the geometric mean of both.
+    """Score boxes by |torque|, by the contrast across the weakest side, or by their geometric mean.
 
     All are multiplied by a power of the box's size, without which parts would come before wholes.
     """
@@ -103,7 +103,7 @@ def gradient_contrast(planes: Planes, boxes: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def _steps(planes: Planes) -> NDArray[np.float64]:
-    """Return how much the planes change from each pixel to the next below and to the right, together."""
+    """Return the sum over planes of the absolute differences to the pixels below and to the right."""
     found = np.zeros(planes.shape[1:])
     for plane in planes:
         found[:-1] += np.abs(plane[1:] - plane[:-1])
@@ -114,7 +114,7 @@ def _steps(planes: Planes) -> NDArray[np.float64]:
 def _sums(
     table: NDArray[np.float64], y0: IntArray, x0: IntArray, y1: IntArray, x1: IntArray
 ) -> tuple[NDArray[np.float64], IntArray]:
-    """Return the sums over boxes, from those over all that lies above and to the left of each place, and the areas."""
+    """Return the sums over boxes, from a summed-area table, and the areas."""
     flat, top, bottom = table.ravel(), y0 * table.shape[1], y1 * table.shape[1]
     found = flat.take(bottom + x1) - flat.take(bottom + x0) - flat.take(top + x1) + flat.take(top + x0)
     return np.maximum(found, 0.0), (y1 - y0) * (x1 - x0)  # rounding can leave less than nothing
@@ -122,7 +122,7 @@ def _sums(
 
 @lru_cache(maxsize=2)  # images of one set are often of one shape, or lie or stand
 def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST_SIDE_SHARE) -> NDArray[np.int64]:
-    """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the image.
+    """Return boxes (n, 4) of many sizes and aspects, a share of their size apart, and the whole image.
 
     `smallest` is the side of the smallest, as a part of the square root of the image's area. Not to be written to.
     """
@@ -155,7 +155,7 @@ def smooth_lab(image: Image | CheckedImage) -> Planes:
 
 
 def _places(side: int, own: int) -> IntArray:
-    """Return where boxes start along a side: evenly, from one border to the other."""
+    """Return where boxes start along a side, evenly spaced."""
     room = side - own
     places = np.round(np.linspace(0, room, int(room * PLACES_PER_SIDE / own) + 1)).astype(np.int64)
     places = places[np.diff(places, prepend=-1) > 0]  # each once

@@ -28,7 +28,7 @@ MAX_BOX_AREA = 6000  # pixels; larger boxes are cut at half the size; bound: tim
 
 @dataclass(frozen=True)
 class Hints:
-    """What is known of the figure, in pixels of the first level: on it, not on it, and a box around it."""
+    """Constraints on the figure, in pixels of the first level: points on it, points off it, a box around it."""
 
     on: Sequence[Pixel]
     off: Sequence[Pixel] = ()
@@ -71,7 +71,7 @@ def colour_cut(levels: Sequence[Level], box: Box, start: BoolArray | None, hints
 
 
 def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolArray:
-    """Return a figure that holds clicks, its outline cut once more within a few pixels of where it was."""
+    """Cut the outline of a figure once more, within a few pixels of where it was; clicks stay inside."""
     held = ~_dilated(~figure)
     for click in clicks:
         held[click] = True
@@ -106,7 +106,7 @@ def _cut(level: Level, window: Window, counts: Reals, cost: float, held: tuple[B
 
 
 def _window(level: Level, box: Box, hints: Hints) -> Window:
-    """Return the part of a level that a box covers, and the hints' clicks; never all of it, for some ground must be."""
+    """Return the part of a level that covers a box and the clicks; never the whole level, so that ground is left."""
     around = hints.box or (-math.inf, -math.inf, math.inf, math.inf)
     (height, width), factor = level.shape, level.factor
     top, left = (_whole(max(box[i], around[i]), level.shape[i] * factor) // factor for i in (0, 1))
@@ -120,7 +120,7 @@ def _window(level: Level, box: Box, hints: Hints) -> Window:
 
 
 def _whole(at: float, most: int) -> int:
-    """Return the whole number next to one that may be infinite, from 0 to `most`."""
+    """Round a number, which may be infinite, to an integer from 0 to `most`."""
     return round(min(max(at, 0), most))
 
 
@@ -150,7 +150,7 @@ def _filled(level: Level, window: Window, figure: BoolArray) -> BoolArray:
 
 
 def _bytes(mask: BoolArray) -> NDArray[np.uint8]:
-    """Return a mask as kernels take it."""
+    """Return a mask as contiguous uint8, as kernels take it."""
     return np.ascontiguousarray(mask).view(np.uint8)
 
 

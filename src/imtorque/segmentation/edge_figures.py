@@ -53,7 +53,7 @@ def figures_by_edges(
 
 
 def check_edge_map(edge_map: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
-    """Return an edge map that is given, checked."""
+    """Check an edge map and return it."""
     values = whole_array(edge_map, "edge_map")
     if values.dtype.kind not in "fiub":
         raise TypeError(f"edge_map must be real numbers or the name of a cue, got dtype {values.dtype}")

@@ -1,4 +1,4 @@
-"""What regions are found from: colours and edges of an image at a working size."""
+"""Input of region segmentation: colours and edges of an image at a working size."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ RECIPE = RECIPES["canny"]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What regions are found from, at the working size: L, a, b planes and the strength of edges in [0, 1]."""
+    """Input at the working size: L, a, b planes and the strength of edges in [0, 1]."""
 
     lab: Planes
     strength: FloatArray
@@ -33,7 +33,7 @@ class Evidence:
 
 
 def shrinking(shape: tuple[int, ...]) -> int:
-    """Return by how much an image is shrunk: twice what brings it to about 481 x 321 pixels; not if it is small."""
+    """Return the shrinking factor: twice the one to about 481 x 321 pixels; 1 for small images."""
     fine = _fine_factor(shape)
     return fine * (2 if shape[0] * shape[1] > fine**2 * FINE_AREA / 2 else 1)
 
@@ -43,7 +43,7 @@ def _fine_factor(shape: tuple[int, ...]) -> int:
 
 
 def gather_evidence(image: Image | CheckedImage, *, torque: bool = True) -> Evidence:
-    """Return colours and edges of an image at the working size; without torque, edges as the gradient has them."""
+    """Compute colours and edges at the working size; without torque, edges have the gradient's strength."""
     checked = CheckedImage(image)
     fine_factor = _fine_factor(checked.shape)
     fine = checked.block_means(fine_factor)

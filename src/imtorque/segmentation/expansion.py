@@ -143,7 +143,7 @@ def _check_metric(metric: ArrayLike, count: int) -> NDArray[np.float64]:
 
 
 def _check_products(links: GridLinks, distances: NDArray[np.float64]) -> None:
-    """Refuse links of finite weight whose costs are no more than just infinite."""
+    """Refuse finite links whose costs would overflow."""
     planes = (links.right, links.down, links.down_right, links.down_left)
     widest = max(float(plane.max(initial=0, where=np.isfinite(plane))) for plane in planes)
     if widest * float(distances.max()) > MAX_FINITE:

@@ -29,7 +29,7 @@ def _check_parted(start: NDArray[np.int32], first: Indices, second: Indices, dis
 
 
 def _cheapest_together(costs: Capacities, first: Indices, second: Indices, distances: Capacities) -> NDArray[np.intp]:
-    """Return labels that cost the least where pixels joined by links share one, or ones that are at no distance."""
+    """Return the cheapest labels that put pixels joined by infinite links at distance 0."""
     from scipy.sparse import coo_array  # here, because it takes longer to load than the rest of the library
     from scipy.sparse.csgraph import connected_components
 

@@ -149,7 +149,7 @@ def _check_method(method: str, size: float | str | None, eta: float, k: float) -
 
 
 def check_box(box: Sequence[float], clicks: Sequence[tuple[int, int]]) -> Box:
-    """Return a box that is given, checked: it holds all clicks."""
+    """Check that a box holds all clicks, and return it."""
     try:
         top, left, bottom, right = (float(operator.pos(at)) for at in box)
     except (TypeError, ValueError) as error:

@@ -58,7 +58,7 @@ def boxes_around(fixation: tuple[int, int], shape: tuple[int, int]) -> NDArray[n
 
 
 def _spans_around(at: int, lengths: FloatArray, side: int) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return where spans of these lengths begin and end, at all places about a point, and which lie in the image."""
+    """Return the ends of spans of these lengths at all offsets from a point, and which lie in the image."""
     length = lengths[..., None]
     middle = at + np.linspace(-0.25, 0.25, FIXATED_STEPS) * length
     first, last = (middle - length / 2).round(), (middle + length / 2).round()
@@ -68,12 +68,12 @@ def _spans_around(at: int, lengths: FloatArray, side: int) -> tuple[FloatArray, 
 
 
 def bounding_box(mask: BoolArray) -> tuple[int, int, int, int]:
-    """Return the box that a mask with some pixels fills: y0, x0 and, just beyond it, y1, x1."""
+    """Return the bounding box of a mask that is not empty: y0, x0 and, exclusive, y1, x1."""
     rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
     return int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1
 
 
 def enlarged(box: Sequence[float], factor: float) -> Box:
-    """Return a box with its sides multiplied, about its middle."""
+    """Scale a box about its centre."""
     y, x, height, width = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2, box[2] - box[0], box[3] - box[1]
     return y - factor * height / 2, x - factor * width / 2, y + factor * height / 2, x + factor * width / 2

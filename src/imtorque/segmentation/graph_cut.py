@@ -102,7 +102,7 @@ def grid_max_flow(
 def cut_grid(
     source: FloatArray, sink: FloatArray, right: FloatArray, down: FloatArray, *, wrap_rows: bool = False
 ) -> BoolArray:
-    """Return the mask of `grid_max_flow` between four neighbours, for capacities that are known to be fine."""
+    """Return the mask of `grid_max_flow` with four neighbours, without checks."""
     give, take, across, along = (np.ascontiguousarray(plane, np.float64) for plane in (source, sink, right, down))
     mask, _ = _native.max_flow(give, take, across, along, across, across, False, wrap_rows)
     return mask.view(bool)
@@ -111,7 +111,7 @@ def cut_grid(
 def cut_grid_from(
     source: FloatArray, sink: FloatArray, right: FloatArray, down: FloatArray, flow: Flow, *, wrap_rows: bool = False
 ) -> BoolArray:
-    """Return the same, begun with the flow of another cut, whose place this cut's takes.
+    """Return the same, warm-started from the flow of another cut, which is overwritten.
 
     Where capacities are much alike, that takes less time; the mask is the same with any.
     """
@@ -120,5 +120,5 @@ def cut_grid_from(
 
 
 def no_flow(right: FloatArray, down: FloatArray) -> Flow:
-    """Return what to begin with between pixels that have these links, where there was no cut before."""
+    """Return the zero flow of a grid with these links."""
     return np.zeros(1 + right.size + down.size, np.int64)

@@ -56,7 +56,7 @@ def check_links(
 
 
 def check_plane(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Capacities:
-    """An array of capacities of this shape as float64; infinite ones pass."""
+    """Check capacities of this shape and return them as float64; infinite ones pass."""
     array = whole_array(values, name)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
@@ -71,7 +71,7 @@ def check_plane(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Capacit
 
 
 def check_size(name: str, values: Capacities) -> None:
-    """Refuse finite numbers so large that sums of them would not be."""
+    """Refuse finite numbers whose sums might overflow."""
     if not values.size or max(values.max(), -values.min()) <= MAX_FINITE:
         return
     worst = np.abs(values, where=np.isfinite(values), out=np.zeros(values.shape)).max()
@@ -80,7 +80,7 @@ def check_size(name: str, values: Capacities) -> None:
 
 
 def never_cut(links: GridLinks, shape: tuple[int, int]) -> tuple[Indices, Indices]:
-    """Return both ends of the infinite links, as places in the flat grid."""
+    """Return both ends of the infinite links, as flat indices."""
     if all(np.isfinite(plane.max(initial=0)) for plane in (links.right, links.down, links.down_right, links.down_left)):
         return np.zeros(0, np.intp), np.zeros(0, np.intp)
     number = np.arange(shape[0] * shape[1]).reshape(shape)

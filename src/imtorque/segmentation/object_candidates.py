@@ -42,7 +42,7 @@ def object_candidates(image: CheckedImage, *, torque: bool = True) -> tuple[View
 
 
 def _may_be_object(figure: BoolArray) -> bool:
-    """Return whether a figure is no speck, and no ground, which reaches all sides of the image."""
+    """Return whether a figure is neither a speck nor ground, which reaches all sides of the image."""
     reaches_all = figure[0].any() and figure[-1].any() and figure[:, 0].any() and figure[:, -1].any()
     return bool(figure.mean() >= MIN_AREA_SHARE and not reaches_all)
 
@@ -64,7 +64,7 @@ def _cuts_around(view: View, place: Pixel) -> list[BoolArray]:
 
 
 def _places(image: CheckedImage, view: View) -> Iterator[Pixel]:
-    """Yield the middle of the image, and the places that attract the eye first, in pixels of the working size."""
+    """Yield the middle of the image and the first fixations, in pixels of the working size."""
     height, width = view.levels[0].shape
     yield height // 2, width // 2
     if view.torque:
@@ -82,7 +82,7 @@ def region_tree_of(image: CheckedImage, torque: bool) -> RegionTree:
 
 
 def regions_as_masks(tree: RegionTree, shape: tuple[int, int]) -> list[BoolArray]:
-    """Return every region, and every one that two make when they merge, at this size."""
+    """Return the masks of all nodes of the tree, regions and mergers, at this size."""
     y, x = ((np.arange(new) + 0.5) * old / new for old, new in zip(tree.regions.shape, shape, strict=True))
     labels = tree.regions[y.astype(np.intp)[:, None], x.astype(np.intp)]
     now = {k: np.asarray(labels == k) for k in range(len(tree.pairs) + 1)}

@@ -52,7 +52,7 @@ def cut_polar(polar: FloatArray, outside: BoolArray, eta: float, k: float, radiu
 
 
 def polar_links(polar: FloatArray, eta: float, k: float) -> tuple[FloatArray, FloatArray]:
-    """Return what it costs to cut links along a row and from row to row."""
+    """Return the costs of links along a row and from row to row."""
     across = link_costs((polar[:, 1:] + polar[:, :-1]) / 2, eta, k)
     return across, link_costs((polar + np.roll(polar, -1, axis=0)) / 2, eta, k)
 
@@ -60,7 +60,7 @@ def polar_links(polar: FloatArray, eta: float, k: float) -> tuple[FloatArray, Fl
 def cut_links(
     links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None, flow: Flow
 ) -> BoolArray:
-    """Return the figure that `cut_polar` does, from links that several cuts share, as `cut_grid_from` does."""
+    """Cut as `cut_polar` does, from links that several cuts share, warm-started as by `cut_grid_from`."""
     if outside.shape[1] == 1:
         return np.ones(outside.shape, bool)
     return cut_grid_from(*_capacities(links, outside, eta, radius), flow, wrap_rows=True)
@@ -69,7 +69,7 @@ def cut_links(
 def _capacities(
     links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return what holds cells to the figure and to the ground, and the links along a row and from row to row."""
+    """Return the capacities to figure and ground, and those along a row and from row to row."""
     columns = outside.shape[1]
     across, along = links
     inner = 1
@@ -99,7 +99,7 @@ def outside_image(shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArra
 
 
 def link_costs(strength: FloatArray, eta: float, k: float) -> FloatArray:
-    """Return what it costs to cut links of these mean edge strengths."""
+    """Return the costs of links of these mean edge strengths."""
     return np.where(strength >= MIN_EDGE_STRENGTH, np.exp(-eta * strength), k)
 
 
@@ -114,7 +114,7 @@ def from_polar(figure: BoolArray, shape: tuple[int, ...], fixation: tuple[int, i
 
 
 def polar_places(dy: IntArray, dx: IntArray, columns: int) -> tuple[IntArray, IntArray]:
-    """Return the row and the column of a polar map that pixels so far from the fixation lie in."""
+    """Return the row and the column of the polar map for offsets from the fixation."""
     degrees = np.degrees(np.arctan2(-dy, dx)) % 360
     return np.minimum(degrees.astype(np.intp), 359), np.minimum(np.hypot(dy, dx).astype(np.intp), columns - 1)
 

@@ -48,7 +48,7 @@ class RegionTree:
 
 
 def renumbered(parent: IntArray) -> Labels:
-    """Return for each region a number from 0 for its root: where its parents lead."""
+    """Return for each region the number of its root, from 0."""
     root = np.asarray(parent)
     while (root[root] != root).any():
         root = root[root]
@@ -111,7 +111,7 @@ class RegionGraph:
 
 
 def merge_all(regions: Labels, graph: RegionGraph, dissimilarity: Dissimilarity) -> RegionTree:
-    """Merge the two most similar neighbours, again and again until one region is left."""
+    """Merge the two most similar neighbours until one region is left."""
     versions = np.zeros(graph.count, int)
 
     def entry(a: int, b: int) -> tuple[float, int, int, int]:

@@ -193,7 +193,7 @@ def contrast_links(evidence: Evidence, smoothness: float) -> dict[str, Any]:
 
 
 def in_order(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number labels from 0 in the order in which a scan of the rows meets them."""
+    """Number labels from 0 in scan order."""
     _, first, which = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))

@@ -15,7 +15,7 @@ def working_image(image: CheckedImage) -> CheckedImage:
 
 
 def enlarge(mask: BoolArray, shape: tuple[int, int]) -> BoolArray:
-    """Return a mask of another size: what of it covers at least half of a pixel, with smooth outlines."""
+    """Return a mask at another size, with smooth outlines."""
     if mask.shape == shape:
         return mask
     from PIL import Image as PillowImage
