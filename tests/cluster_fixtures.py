@@ -3,14 +3,14 @@
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import dask
 import pytest
 from distributed import Client, LocalCluster
 
-from waiting import until
+from waiting import GIVEN_UP, until
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}  # in which scale_work is found
 
@@ -44,9 +44,13 @@ class Bare:
     @contextmanager
     def client(self):
         until(self.file.exists)
-        with Client(scheduler_file=str(self.file), timeout=2) as client:
-            client.wait_for_workers(1, timeout=20)
+        with until(self._connected) as client:
+            client.wait_for_workers(1, timeout=GIVEN_UP)
             yield client
+
+    def _connected(self):
+        with suppress(OSError):
+            return Client(scheduler_file=str(self.file), timeout=2)
 
     def end(self):
         for process in (self.worker, self.scheduler):

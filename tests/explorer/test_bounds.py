@@ -78,8 +78,8 @@ def test_a_failure_of_our_own_has_the_content_policy_too(monkeypatch):
 def test_an_interrupted_upload_and_an_abandoned_question_leave_no_traceback(process):
     address, started = process
     unfinished(address, sent=2**20).close()
-    key = httpx.post(f"{address}/api/images?sample=hopper").json()["key"]
-    with contextlib.suppress(httpx.ReadTimeout):
+    key = httpx.post(f"{address}/api/images?sample=hopper", timeout=GIVEN_UP).json()["key"]
+    with contextlib.suppress(httpx.TimeoutException):
         httpx.get(f"{address}/api/images/{key}/view?layers=saliency&patch=disk", timeout=0.05)
     assert httpx.get(f"{address}/api/images/{key}/view", timeout=GIVEN_UP).status_code == 200
     started.terminate()
@@ -90,7 +90,7 @@ def test_an_interrupted_upload_and_an_abandoned_question_leave_no_traceback(proc
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 def test_unfinished_uploads_are_bounded_in_number(process):
     address, started = process
-    httpx.post(f"{address}/api/images?sample=disc")
+    httpx.post(f"{address}/api/images?sample=disc", timeout=GIVEN_UP)
     before = memory(started.pid)
     connections = [unfinished(address, sent=63 * 2**20) for _ in range(12)]
     after = memory(started.pid, "VmHWM")

@@ -143,12 +143,12 @@ def test_names_of_version_0_2_warn(exploration):
 
 def test_without_the_token_of_its_address_nothing_is_answered(exploration):
     site, token = exploration.address.rstrip("/").rsplit("/", 1)
-    assert httpx.get(f"{site}/api/start").status_code == 403
-    assert httpx.get(f"{site}/{token}/api/start").status_code == 200
+    assert httpx.get(f"{site}/api/start", timeout=GIVEN_UP).status_code == 403
+    assert httpx.get(f"{site}/{token}/api/start", timeout=GIVEN_UP).status_code == 200
 
 
 def test_only_notebooks_may_frame_the_page(exploration):
-    policy = httpx.get(exploration.address).headers["content-security-policy"]
+    policy = httpx.get(exploration.address, timeout=GIVEN_UP).headers["content-security-policy"]
     assert "frame-ancestors http://localhost:* http://127.0.0.1:* " in policy
 
 
@@ -159,19 +159,19 @@ def test_a_proxy_is_named_by_its_address(monkeypatch):
         token = shown.address.removeprefix("https://hub.example/user/me/proxy/8745/")
         local = f"http://127.0.0.1:{shown._server.servers[0].sockets[0].getsockname()[1]}/{token.rstrip('/')}"
         ours = {"host": "hub.example", "origin": "https://hub.example"}
-        assert httpx.post(f"{local}/api/images?start=0", headers=ours).status_code == 201
+        assert httpx.post(f"{local}/api/images?start=0", headers=ours, timeout=GIVEN_UP).status_code == 201
         passed_on = {"origin": "https://hub.example"}
-        assert httpx.post(f"{local}/api/images?start=0", headers=passed_on).status_code == 201
+        assert httpx.post(f"{local}/api/images?start=0", headers=passed_on, timeout=GIVEN_UP).status_code == 201
         foreign = {"origin": "https://other.example"}
-        assert httpx.post(f"{local}/api/images?start=0", headers=foreign).status_code == 403
-        assert "https://hub.example;" in httpx.get(f"{local}/").headers["content-security-policy"]
+        assert httpx.post(f"{local}/api/images?start=0", headers=foreign, timeout=GIVEN_UP).status_code == 403
+        assert "https://hub.example;" in httpx.get(f"{local}/", timeout=GIVEN_UP).headers["content-security-policy"]
     finally:
         shown.close()
 
 
 def answers(address):
     with contextlib.suppress(httpx.HTTPError):
-        return httpx.get(address).status_code == 200
+        return httpx.get(address, timeout=GIVEN_UP).status_code == 200
 
 
 @pytest.mark.slow
