@@ -28,6 +28,7 @@ RESULTS = HERE / "results" / "scale.json"
 PAGE = HERE.parent / "docs" / "guides" / "large_images.md"
 BEGIN, END = "<!-- figures: benchmarks/scale.py -->", "<!-- end of figures -->"
 SLIDES, CORES = 1e6, 1000  # of the estimate
+MAX_GROWTH = 1.5  # of the driver's memory, from the smallest image on: it holds blobs, and components at borders
 HALO = 79  # of sizes to 91, sigma sqrt(2) and 12 rounds of corner removal
 
 
@@ -193,6 +194,17 @@ def gigapixels(folder, side, tile, jobs):
     ]
 
 
+def driver_memory(folder, sides, tile, jobs):
+    """Peak of the process that drives, from small images to large ones, where no map is written."""
+    rows, first = [], None
+    for side in sides:
+        found = call(folder, "tables_alone", side, tile, jobs)
+        peak = found.pop("peak_of_the_driver_mb") * 1.048576
+        first = first or peak
+        rows.append(figure(f"{side} x {side}, tables alone: peak of the driver, MB", peak, MAX_GROWTH * first, **found))
+    return rows
+
+
 def memory_of(pid):
     try:
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
@@ -227,6 +239,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--side", type=int, default=20000, help="of the image that also fits in memory")
     parser.add_argument("--large-side", type=int, default=50000, help="of the image that does not; 0 leaves it out")
+    parser.add_argument(
+        "--memory-sides",
+        type=int,
+        nargs="*",
+        default=[10000, 31623, 100000],
+        help="of images whose tables alone are written",
+    )
     parser.add_argument("--tile", type=int, default=TILE)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3, help="of each processor time, of which the median counts")
@@ -246,6 +265,7 @@ def main():
         forget(folder, "cluster", "driver")
         if arguments.large_side:
             rows += gigapixels(folder, arguments.large_side, tile, arguments.jobs)
+        rows += driver_memory(folder, arguments.memory_sides, tile, arguments.jobs)
     head = {"benchmark": "scale", "version": imtorque.__version__, "machine": platform.machine()}
     settings = {"side": arguments.side, "large_side": arguments.large_side, "tile": tile, "sizes": "3 to 91, 45"}
     result = {**head, "cores": os.cpu_count(), **settings, "rows": rows}

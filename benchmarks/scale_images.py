@@ -2,12 +2,15 @@
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from imtorque.tiling.grid import Box
 from imtorque.tiling.source import NpySource, Source
 
 CELL = 64  # pixels a side; each holds a disc
+REPEATED_SIDE = 9 * CELL
 
 
 def _mixed(values):
@@ -43,6 +46,21 @@ class DrawnSource(Source):
 
     def fingerprint(self):
         return {"name": self.name, "shape": self.shape}
+
+
+@lru_cache(maxsize=1)
+def _drawn(side):
+    return DrawnSource.of(side).read(Box(0, 0, side, side))
+
+
+@dataclass(frozen=True)
+class RepeatedSource(DrawnSource):
+    """A small drawn image over and over: a window takes no longer than to copy it."""
+
+    def read(self, box):
+        drawn = _drawn(REPEATED_SIDE)
+        rows, columns = np.arange(box.top, box.bottom), np.arange(box.left, box.right)
+        return drawn.take(rows, axis=0, mode="wrap").take(columns, axis=1, mode="wrap")
 
 
 @dataclass(frozen=True)

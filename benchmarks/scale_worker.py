@@ -3,22 +3,25 @@
 import json
 import os
 import resource
+import shutil
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import zarr
-from scale_images import DrawnSource, LoggedSource
+from scale_images import DrawnSource, LoggedSource, RepeatedSource
 
 import imtorque
 from imtorque.tiling import maps, open_image, process_image
+from imtorque.tiling import tile as tile_task
 from imtorque.tiling.grid import Box
 from imtorque.tiling.source import ArraySource
 
 SIZES = tuple(range(3, 92, 2))
 THRESHOLDS = {"one": {"low": 0.02, "high": 0.02}, "two": {"low": 0.02, "high": 0.06}, "automatic": {}}
 MAPS = ("value", "scale")
+TABLE_SIZES = (9, 19, 29, 39)
 
 
 def draw(folder, side):
@@ -53,7 +56,7 @@ def in_memory(folder, kind):
 def tiles_without_files(folder, kind, tile):
     """Tiles of an array in memory whose maps are not written, by one thread."""
     imtorque.set_num_threads(1)
-    tile.write_tile = lambda *_: None
+    tile_task.write_tile = lambda *_: None
     source = ArraySource.of(np.load(folder / "image.npy"))
     return timed(source, folder / f"none-{kind}", kind, tile, jobs=1)
 
@@ -86,6 +89,22 @@ def processes(folder, kind, tile, side, jobs):
         "steps": found.steps,
         "rounds": found.rounds,
     }
+
+
+def tables_alone(folder, side, tile, jobs):
+    """Both tables of an image that repeats a drawn one, with hysteresis: what the process that drives holds."""
+    found = process_image(
+        RepeatedSource.of(side),
+        folder / f"tables-{side}",
+        TABLE_SIZES,
+        ("extrema", "blobs"),
+        count=1000,
+        tile=tile,
+        jobs=jobs,
+        **THRESHOLDS["two"],
+    )
+    shutil.rmtree(folder / f"tables-{side}")
+    return {"peak_of_the_driver_mb": peak(resource.RUSAGE_SELF), "tiles": found.tiles, "blobs": found.blobs}
 
 
 def driver(folder, out, tile):
@@ -126,8 +145,8 @@ def windows(folder, out, side, steps, count=8):
         outer = core.grown(160, source.shape)
         edges = imtorque.detect_edges(source.read(outer), value_range=(0, 255), **THRESHOLDS["one"])
         inner = core.inside(outer).slices
-        maps = imtorque.value_and_scale_maps(imtorque.Edges(edges.fx, edges.fy, steps=steps), SIZES)
-        for name, plane in zip(MAPS, maps, strict=True):
+        both = imtorque.value_and_scale_maps(imtorque.Edges(edges.fx, edges.fy, steps=steps), SIZES)
+        for name, plane in zip(MAPS, both, strict=True):
             stored = np.asarray(maps.opened(folder / out, name, 0, "r")[core.slices])
             wrong += int(np.count_nonzero(stored != plane[inner]))
     return {"different": wrong, "values": 2 * count * 512 * 512}
@@ -139,7 +158,17 @@ def peak(who):
 
 PARTS = {
     part.__name__: part
-    for part in (draw, in_memory, tiles_without_files, tiles_of_zarr, processes, driver, different, windows)
+    for part in (
+        draw,
+        in_memory,
+        tiles_without_files,
+        tiles_of_zarr,
+        processes,
+        tables_alone,
+        driver,
+        different,
+        windows,
+    )
 }
 
 if __name__ == "__main__":

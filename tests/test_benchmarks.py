@@ -170,6 +170,23 @@ def test_the_benchmark_of_many_files_runs_and_both_tables_are_the_same(tmp_path)
     assert rows[1]["of"]["workers"] > 0
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_the_benchmark_of_large_images_runs_and_no_value_differs(tmp_path):
+    pytest.importorskip("distributed")
+    out = tmp_path / "scale.json"
+    toy = ["--side", "500", "--large-side", "900", "--memory-sides", "600", "--tile", "256", "--runs", "1"]
+    subprocess.run(
+        [sys.executable, str(BENCHMARKS / "scale.py"), *toy, "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = {row["figure"]: row["value"] for row in json.loads(out.read_text())["rows"]}
+    different = [value for name, value in rows.items() if "values different" in name]
+    assert different == [0, 0, 0, 0] and len(rows) == 14
+
+
 def test_the_benchmark_of_the_explorers_answers_runs(tmp_path):
     out = tmp_path / "explorer.json"
     command = [
