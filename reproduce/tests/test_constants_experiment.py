@@ -6,7 +6,8 @@ import numpy as np
 from PIL import Image
 
 from imtorque.detection import blobs, find_blobs
-from imtorque_reproduce.constants import experiment
+from imtorque_reproduce.constants import experiment, figure
+from imtorque_reproduce.constants.scaling import changed, constants_of, scaled
 from imtorque_reproduce.report import Request
 
 COLUMNS = ("image", "y0", "x0", "y1", "x1")
@@ -20,25 +21,25 @@ def drawn():
 
 
 def test_numbers_are_scaled_and_counts_rounded():
-    assert experiment.scaled((0.5, 10, "a"), 1.25) == (0.625, 12, "a")
-    assert experiment.scaled(True, 1.25) is True
-    assert experiment.scaled("a", 1.25) == "a"
+    assert scaled((0.5, 10, "a"), 1.25) == (0.625, 12, "a")
+    assert scaled(True, 1.25) is True
+    assert scaled("a", 1.25) == "a"
 
 
 def test_a_constant_changes_wherever_it_was_imported_and_comes_back():
     before = blobs.MIN_CLOSURE
-    with experiment.changed(("contour_proposals", "MIN_CLOSURE"), 4.0):
-        changed, found = blobs.MIN_CLOSURE, find_blobs(drawn(), sizes=(15, 40))
-    assert (changed, len(found)) == (4 * before, 0)
+    with changed(("imtorque.detection.contour_proposals", "MIN_CLOSURE"), 4.0):
+        now, found = blobs.MIN_CLOSURE, find_blobs(drawn(), sizes=(15, 40))
+    assert (now, len(found)) == (4 * before, 0)
     after = blobs.MIN_CLOSURE
     assert (after, len(find_blobs(drawn(), sizes=(15, 40)))) == (before, len(DISCS))
 
 
 def test_constants_are_listed_once_in_the_module_that_has_them():
-    found = experiment.constants()
+    found = constants_of(experiment.PACKAGE, experiment.MODULES, experiment.FIXED)
     assert len({name for _, name in found}) == len(found) > 50
-    assert {("outlines", "SLOPE"), ("pyramid", "MIN_SIGMA"), ("selection", "NESTED_RATIO")} <= set(found)
-    assert not {"ANGLES"} & {name for _, name in found}
+    assert {("imtorque.detection.outlines", "SLOPE"), ("imtorque.detection.ring_torque", "HOLE")} <= set(found)
+    assert "ANGLES" not in {name for _, name in found}
 
 
 def test_every_constant_is_scored_smaller_and_larger(tmp_path, monkeypatch):
@@ -51,5 +52,14 @@ def test_every_constant_is_scored_smaller_and_larger(tmp_path, monkeypatch):
     rows = {row["method"]: row["f1"] for row in report.rows}
     assert rows["as-it-is"] == 1
     assert {"selection.NESTED_RATIO*0.8", "selection.NESTED_RATIO*1.25"} < set(rows)
-    assert len(rows) == 1 + 2 * len(experiment.constants())
+    assert len(rows) == 1 + 2 * len(constants_of(experiment.PACKAGE, ["selection"]))
     assert len(report.differences) == 2 * (len(rows) - 1)
+
+
+def test_figures_are_cut_with_every_constant_smaller_and_larger(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure, "training_examples", lambda _: [(None, 0), (None, 1)])
+    monkeypatch.setattr(figure, "MODULES", ("colour_cut",))
+    report = figure.run(Request("constants-figure", tmp_path))
+    rows = {row["method"]: row["iou"] for row in report.rows}
+    assert rows["as-it-is"] > 0.8
+    assert {"colour_cut.LINK_COST*0.8", "colour_cut.LINK_COST*1.25"} < set(rows)

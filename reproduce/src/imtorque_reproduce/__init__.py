@@ -32,6 +32,7 @@ EXPERIMENTS = {
     "car-side": Experiment("car_side.experiment", "strengthened edges on cars (Sec. 4.2)", lists=OBJECTS),
     "click": Experiment("figure_ground.click", "the object under a click, on three sets", lists=FIGURES),
     "constants": Experiment("constants.experiment", "what each constant of find_blobs decides"),
+    "constants-figure": Experiment("constants.figure", "what each constant of segment_figure decides", lists=OBJECTS),
     "counting": Experiment("counting.experiment", "detection and counting on labelled sets"),
     "detectors": Experiment("detectors.experiment", "the base detectors pb, mPb, gPb, Sketch Tokens"),
     "figure-ground": Experiment("figure_ground.experiment", "the object under a fixation (Sec. 4.3.2)", lists=FIGURES),
