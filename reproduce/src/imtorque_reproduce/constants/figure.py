@@ -14,8 +14,11 @@ from imtorque_reproduce.scoring import Floats, compare, evenly, mean_rows
 
 PACKAGE = "imtorque.segmentation"
 MODULES = ("polar", "appearance", "cues", "fixated_boxes", "colour_cut", "figure_cuts", "figure_features", "figure")
-# Quantiles, which end at 1, and defaults of arguments.
-FIXED = ("TEXTURE_RANGE", "TYPICAL_QUANTILE", "TYPICAL_GRADIENT", "POLAR_COSTS", "SQRT2")
+# Shapes of arrays, quantiles, which end at 1, and defaults of arguments.
+FIXED = (
+    *("COLOUR_BINS", "TEXTURES", "WORDS"),
+    *("TEXTURE_RANGE", "TYPICAL_QUANTILE", "TYPICAL_GRADIENT", "POLAR_COSTS", "SQRT2"),
+)
 SCENES = 48  # of those that the rule of cuts is learned from, evenly spread; bound: time
 
 
