@@ -44,7 +44,7 @@ cells[0].set_title("24 cells")
 cells[1].imshow(numbered_overlay(image, blobs.labels, blobs.y, blobs.x))
 cells[1].set_title(f"find_blobs, sizes 30 to 46: {len(blobs)}")
 cells[2].imshow(numbered_overlay(image, learned.labels, learned.y, learned.x))
-cells[2].set_title(f"ObjectFinder, taught by 3 images: {len(learned)}")
+cells[2].set_title(f"ObjectFinder, trained on 3 images: {len(learned)}")
 for cell in cells:
     cell.set_axis_off()
 
