@@ -35,7 +35,7 @@ cells[0, 0].imshow(image)
 cells[0, 0].set_title("the image, and its tiles")
 for axes, value, title in (
     (cells[0, 1], apart, "tiles one by one"),
-    (cells[0, 2], ours, "scale.process_image"),
+    (cells[0, 2], ours, "tiling.process_image"),
 ):
     axes.imshow(value, cmap="RdBu_r", vmin=-0.6, vmax=0.6)
     axes.set_title(title)
