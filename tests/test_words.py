@@ -15,6 +15,10 @@ READ = (
     "src/**/*.html",
     "native/**/*.?pp",
     "reproduce/src/**/*.py",
+    "plugins/*/src/**/*.py",
+    "web/**/*.js",
+    "examples/*.py",
+    "benchmarks/*.py",
     "docs/*/*.md",
     "*.md",
 )
