@@ -1,4 +1,4 @@
-"""Time our linear machines beside scikit-learn's LinearSVC: the same vectors, cost and machine, one thread, one run.
+"""Time our linear SVM beside scikit-learn's LinearSVC: the same vectors, cost and machine, one thread, one run.
 
 python benchmarks/machines.py --data DIR      a folder of images for each class, such as Caltech-101
 python benchmarks/machines.py --toy           drawn images, few words
@@ -93,7 +93,7 @@ def least_seconds(function, runs):
 
 
 def objective(weights, intercepts, x, labels):
-    """Sum over the machines of what both minimise, in double precision."""
+    """Sum over the SVMs of what both minimise, in double precision."""
     weights, intercepts = np.float64(weights), np.float64(intercepts)
     signs = np.where(labels[:, None] == np.arange(len(weights)), 1.0, -1.0)
     losses = np.maximum(0, 1 - signs * (x @ weights.T + intercepts)) ** 2

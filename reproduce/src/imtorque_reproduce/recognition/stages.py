@@ -1,4 +1,4 @@
-"""The stages of the recognition experiment: words, codes, inner products, machines.
+"""The stages of the recognition experiment: words, codes, inner products, SVMs.
 
 Every stage writes its results to the plan's folder, whole or not at all, and finds there what was done before: a run
 that was stopped goes on where it was. An image is described once and encoded with the words of all splits at that.
