@@ -96,7 +96,7 @@ def run(request: Request) -> Report:
 
 
 def _unseen(images: Sequence[SaliencyScores], name: str, limit: int | None) -> dict[str, float]:
-    """Return F of the images that no choice was made on, of the set of which some were looked at."""
+    """Return F over the images that no choice was made on."""
     if name != SPLIT or limit is not None:
         return {}
     kept = [image.curve for k, image in enumerate(images) if k % SEEN != SEEN - 2]
@@ -143,7 +143,7 @@ def face_map(image: Image) -> Map:
 
 
 def object_map(image: Image) -> Map:
-    """Return how many figures cut in boxes hold each pixel, each by how likely it is an object, without torque."""
+    """Return for each pixel the sum of object probabilities of the figures that hold it, without torque."""
     checked = CheckedImage(image)
     if min(working_shape(checked.shape)) < SMALLEST_SIDE:
         return np.zeros(checked.shape)
@@ -158,7 +158,7 @@ def object_map(image: Image) -> Map:
 
 
 def features(parts: Parts) -> FloatArray:
-    """Return what a rule weighs at each pixel: all maps, and the products of pairs of parts, (m, H, W)."""
+    """Return the features of each pixel: all maps, and the products of pairs of parts, (m, H, W)."""
     first = [maps[0] for maps in parts.values()]
     products = [a * b for a, b in combinations_with_replacement(first, 2)]
     return np.stack([*(one for maps in parts.values() for one in maps), *products])
@@ -209,7 +209,7 @@ def _samples(observed: Observed) -> tuple[dict[str, FloatArray], FloatArray]:
 
 
 def _without(parts: Parts) -> dict[str, Parts]:
-    """Return by row the parts that it has: all, and all but one."""
+    """Return the parts of every row: all, and all but one."""
     less = {f"{BLEND}-without-{left}": {part: maps for part, maps in parts.items() if part != left} for left in BLENDED}
     return {BLEND: parts, **less}
 

@@ -143,7 +143,7 @@ def summary(images: Sequence[SaliencyScores]) -> dict[str, float]:
 
 
 def eye_tracking_files(folder: Path, observed: Sequence[Observed]) -> list[Path]:
-    """Return what is read of a set."""
+    """Return the files of a set."""
     tables = [path for name in ("images.csv", "fixations.csv") if (path := folder / name).is_file()]
     marks = [one.image.source for one in observed if isinstance(one.image.source, Path)]
     return [*tables, *marks, *(one.image.image_path for one in observed)]

@@ -62,7 +62,7 @@ class Reader:
 
 
 def only(reading: Reading, names: Sequence[str]) -> Reading:
-    """Return a reading of which nothing but these fields differs from the default."""
+    """Return the default reading with these fields changed."""
     return Reading(**{name: getattr(reading, name) for name in names})
 
 

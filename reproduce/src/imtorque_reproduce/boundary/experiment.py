@@ -57,7 +57,7 @@ class Photograph:
 
     @property
     def files(self) -> list[Path]:
-        """What is read of it."""
+        """The files of the image."""
         return berkeley_files([self.record]) + ([self.ucm] if self.ucm else [])
 
 

@@ -58,12 +58,12 @@ def second_powers(strength: FloatArray, cues: Mapping[str, FloatArray]) -> Float
 
 
 def sized_contributions(edges: Edges) -> FloatArray:
-    """Return the dense contribution of each size apart."""
+    """Return the dense contribution of each size."""
     return np.stack([dense_contribution(edges, [size]) for size in BOUNDARY_SIZES])
 
 
 def extremum_contribution(image: Image, sigma: float) -> FloatArray:
-    """Return the paper's: Canny's edges, unit forces, the strongest extrema, scaled to [0, 1] in each image."""
+    """Return the paper's contribution: Canny's edges, unit forces, the strongest extrema, scaled to [0, 1] by image."""
     edges = detect_edges(image, sigma=sigma)
     return normalised_contribution(edges, find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_EXTREMA))
 
@@ -88,13 +88,13 @@ def _multiscale(image: Image, sigma: float) -> FloatArray:
 
 
 def _smaller_contributions(image: Image, sigma: float) -> FloatArray:
-    """Return the dense contribution of each size apart in smaller images, within a pixel of theirs."""
+    """Return the dense contribution of each size in smaller images, within a pixel of theirs."""
     smaller = _smaller_edges(image, sigma).items()
     return np.stack([_spread(one, factor, image) for factor, edges in smaller for one in sized_contributions(edges)])
 
 
 def _smaller_edges(image: Image, sigma: float) -> dict[int, Edges]:
-    """Return the edges of smaller images, by how many times they are smaller."""
+    """Return the edges of smaller images, by their shrinking factor."""
     grey, recipe = grey_image(image), canny_recipe(sigma)
     return {factor: recipe.edges(CheckedImage(shrunk(grey, factor), (0.0, 1.0))) for factor in SHRINKING}
 

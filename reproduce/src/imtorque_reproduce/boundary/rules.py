@@ -32,7 +32,7 @@ class Rule:
     powers: bool = False
 
     def stack(self, strength: FloatArray, cues: Mapping[str, FloatArray]) -> FloatArray:
-        """Return the rule's own of these cues, (K, H, W), with their second powers where it has them."""
+        """Select the rule's cues, (K, H, W), with their second powers where it has them."""
         own = {name: cues[name] for name in self.cues}
         return np.concatenate([*own.values(), *([second_powers(strength, own)] if self.powers else [])])
 

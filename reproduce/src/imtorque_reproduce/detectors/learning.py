@@ -97,7 +97,7 @@ def _logistic(
 
 
 def _calibration(examples: Sequence[Example], weights: FloatArray, pool: ThreadPoolExecutor) -> FloatArray:
-    """Return intercept and scale with which the weighted sum is the log odds that people drew a boundary."""
+    """Return the intercept and scale that make the weighted sum the logit of a drawn boundary."""
     parts = list(pool.map(lambda example: _samples(example, weights), examples))
     features, shares = (np.concatenate(part) for part in zip(*parts, strict=True))
     return fit_logistic((features @ weights)[:, None], shares)

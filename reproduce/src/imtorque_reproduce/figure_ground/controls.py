@@ -11,7 +11,7 @@ from imtorque.segmentation.boxes import smooth_lab
 from imtorque.segmentation.fixated_boxes import Box, torque_boxes
 
 ELLIPSE = 0.6  # of the image's sides; untuned
-DISC = 5  # pixels around the fixation that are figure for sure; untuned
+DISC = 5  # pixels around the fixation that are held to the figure; untuned
 GRABCUT_ITERATIONS = 5  # colour models and cut, in turns; convention
 
 
@@ -27,7 +27,7 @@ def torque_box(image: NDArray[Any], fixation: tuple[int, int], score: str) -> Bo
 
 
 def grab_cut(image: NDArray[Any], box: Box, fixation: tuple[int, int]) -> BoolArray:
-    """Return OpenCV's GrabCut within a box, with a sure disc at the fixation: the part that holds it."""
+    """Return OpenCV's GrabCut within a box, with a disc at the fixation held to the figure: the part that holds it."""
     from scipy import ndimage
 
     cv2: Any = import_module("cv2")

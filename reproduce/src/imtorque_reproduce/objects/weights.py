@@ -69,7 +69,7 @@ def fit(cases: Sequence[Case]) -> dict[str, LogisticModel]:
 
 
 def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> LogisticModel:
-    """Return the logistic rule that tells best which figures are objects."""
+    """Fit the logistic rule that tells which figures are objects."""
     every = np.concatenate([case[1] for case in cases])
     means, scales = every.mean(axis=0), every.std(axis=0) + 1e-9
     z = standardised(every, means, scales, CUT_FEATURE_LIMIT)
@@ -83,7 +83,7 @@ def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> Logistic
 
 
 def _logistic(terms: FloatArray, target: FloatArray, share: FloatArray, penalty: float) -> FloatArray:
-    """Return the weights of largest likelihood less the penalty, which the last, the bias, has none of."""
+    """Return the weights by penalised maximum likelihood; the last, the bias, has no penalty."""
     squares = penalty * len(terms) * np.diag([*np.ones(terms.shape[1] - 1), 0.0])
     found = np.zeros(terms.shape[1])
     for _ in range(FIT_STEPS):

@@ -69,7 +69,7 @@ METHODS: dict[str, Callable[[Image], Extrema]] = {
 
 
 def drawn_boxes(method: str, image: Image) -> Boxes:
-    """Return what a method finds in a drawn scene, best first, little of it overlapping."""
+    """Return the boxes of a method in a drawn scene after NMS, best first."""
     if method == "control:hough":
         return _circles(image)
     kept = distinct(METHODS[method](image))
@@ -78,7 +78,7 @@ def drawn_boxes(method: str, image: Image) -> Boxes:
 
 
 def distinct(found: Extrema) -> Extrema:
-    """Return extrema by their strength alone, strongest first, little of them overlapping."""
+    """Return extrema after NMS, strongest first."""
     return suppress_overlaps(Extrema(found.y, found.x, found.size, np.abs(found.value)), SQUARE_OVERLAP)
 
 

@@ -55,7 +55,7 @@ METHODS = (*VOLUMES, "control:mser", "control:random")
 
 
 def found_by(method: str, image: Image, sizes: IntArray) -> Found:
-    """Return what a method finds, little of it overlapping what is stronger."""
+    """Return the squares of a method after NMS, strongest first."""
     if method in VOLUMES:
         return _squares(VOLUMES[method](image, sizes))
     return _squares(stable_regions(image) if method == "control:mser" else _random(image, sizes))

@@ -1,4 +1,4 @@
-"""Choose how unlike regions are: the weights of `imtorque.segmentation.region_merging`, for the best covering.
+"""Tune the dissimilarity of regions: the weights of `imtorque.segmentation.region_merging`, for the best covering.
 
     python -m imtorque_reproduce.regions.weights --data DIR
 
