@@ -48,14 +48,6 @@ def _berkeley_images(base: Path, splits: tuple[str, ...]) -> int:
     return sum(len(bsds500(base, folder.name)) for folder in folders if folder.is_dir())
 
 
-def _bsds300_images(base: Path) -> int:
-    return sum(len(bsds300(base, split)) for split in ("train", "test"))
-
-
-def _outlined_images(base: Path) -> int:
-    return sum(image.outline_path is not None for image in caltech101(base))
-
-
 CATALOGUE = (
     DataSet(
         "bsds300",
@@ -65,7 +57,7 @@ CATALOGUE = (
         BERKELEY_ADDRESS,
         BERKELEY_TERMS,
         "Martin, Fowlkes, Tal, Malik, ICCV 2001",
-        _bsds300_images,
+        lambda base: len(bsds300(base, "train")) + len(bsds300(base, "test")),
     ),
     DataSet(
         "bsds500",
@@ -95,7 +87,7 @@ CATALOGUE = (
         "https://data.caltech.edu/records/mzrjq-6wc02",
         "CC BY 4.0",
         "Fei-Fei, Fergus, Perona, CVPR workshop 2004",
-        _outlined_images,
+        lambda base: sum(image.outline_path is not None for image in caltech101(base)),
     ),
     DataSet(
         "osie",

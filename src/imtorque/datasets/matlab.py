@@ -133,7 +133,7 @@ def _array(content: _Reader, depth: int) -> tuple[str, NDArray[Any] | None]:
     if len(shape) < 2 or min(shape) < 0:
         raise ValueError(f"an array of shape {shape}")
     if which == CELL:
-        return name, _cells(content, shape, depth)
+        return name, _objects(content, _count(content, shape, 1), depth).reshape(shape, order="F")
     if which == STRUCT:
         return name, _structs(content, shape, depth)
     numbers = content.numbers()
@@ -164,10 +164,6 @@ def _name_of_other(content: _Reader) -> str:
         return content.numbers().tobytes().decode("latin-1")
     except ValueError:
         return ""
-
-
-def _cells(content: _Reader, shape: tuple[int, ...], depth: int) -> NDArray[Any]:
-    return _objects(content, _count(content, shape, 1), depth).reshape(shape, order="F")
 
 
 def _structs(content: _Reader, shape: tuple[int, ...], depth: int) -> NDArray[Any]:

@@ -68,8 +68,9 @@ def bootstrap_difference(
         raise ValueError(f"samples must be at least 1 and confidence within 0 and 1, got {samples} and {confidence}")
     of_mean = statistic or (lambda means: means)
     drawn = np.random.default_rng(rng).multinomial(len(first), np.full(len(first), 1 / len(first)), size=samples)
+    chunks = [drawn[i : i + CHUNK_RESAMPLES] for i in range(0, samples, CHUNK_RESAMPLES)]
     differences = np.concatenate(
-        [_statistics(first, part, of_mean) - _statistics(second, part, of_mean) for part in _chunks(drawn)]
+        [_statistics(first, part, of_mean) - _statistics(second, part, of_mean) for part in chunks]
     )
     once = np.ones((1, len(first)))
     value = _statistics(first, once, of_mean) - _statistics(second, once, of_mean)
@@ -125,7 +126,3 @@ def _ods_f(counts: Floats) -> Floats:
 
 def _statistics(scores: Floats, drawn: NDArray[np.number], statistic: Callable[[Floats], Floats]) -> Floats:
     return statistic(np.tensordot(drawn / drawn.sum(axis=1, keepdims=True), scores, axes=1))
-
-
-def _chunks(drawn: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    return [drawn[i : i + CHUNK_RESAMPLES] for i in range(0, len(drawn), CHUNK_RESAMPLES)]

@@ -109,7 +109,8 @@ def region_scores(
         What to call the segmentations; by default 1, 2, ..., T.
     """
     humans = _as_truths(truths)
-    rows = [_score_segmentation(as_labels(labels, "segmentation"), humans) for labels in segmentations]
+    given = (as_labels(labels, "segmentation") for labels in segmentations)
+    rows = [_score_tables([_overlaps(labels, truth) for truth in humans]) for labels in given]
     if not rows:
         raise ValueError("segmentations must hold at least one label map, got none")
     levels = np.arange(1.0, len(rows) + 1) if thresholds is None else threshold_levels(thresholds)
@@ -236,10 +237,6 @@ def _as_truths(truths: Iterable[ArrayLike]) -> list[NDArray[np.int64]]:
     if not humans:
         raise ValueError("truths must hold at least one segmentation, got none")
     return humans
-
-
-def _score_segmentation(labels: NDArray[np.int64], truths: Sequence[NDArray[np.int64]]) -> Row:
-    return _score_tables([_overlaps(labels, truth) for truth in truths])
 
 
 def _score_tables(tables: Sequence[NDArray[np.int64]]) -> Row:
