@@ -8,7 +8,7 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RESULTS = sorted((DOCS / "results").glob("*/results.json"))
-INTERVAL = re.compile(r"([+−]?\d+\.(\d+)) \[([+−]?\d+\.\d+), ([+−]?\d+\.\d+)\]")
+INTERVAL = re.compile(r"([+−]?\d+\.(\d+))\s+\[([+−]?\d+\.\d+),\s+([+−]?\d+\.\d+)\]")
 PAGES = ("boundary", "index", "operator_properties", "patterns", "recognition", "saliency", "segmentation")
 
 
