@@ -21,7 +21,7 @@ MODULES = (
     *("contour_proposals", "contour_features", "scoring", "selection", "blobs"),
 )
 FIXED = ("ANGLES", "REFINED_RAYS")  # arrays have this shape
-LARGEST_IMAGE = 400_000  # pixels; bound: time
+LARGEST_SCORED = 400_000  # pixels; bound: time
 METRICS = KNOWN, UNKNOWN = ("f1", "f1_unknown")
 Sized = tuple[CountingImage, Range]
 
@@ -34,7 +34,7 @@ def run(request: Request) -> Report:
         (image, _limits(one.training))
         for one in sets
         for image in one.training[: request.limit]
-        if math.prod(image.image().shape[:2]) <= LARGEST_IMAGE
+        if math.prod(image.image().shape[:2]) <= LARGEST_SCORED
     ]
     scores = score_changes(partial(_score, images), constants_of(PACKAGE, MODULES, FIXED), request)
     pairs = [(name, AS_IT_IS) for name in list(scores)[1:]]
@@ -43,7 +43,7 @@ def run(request: Request) -> Report:
         data_sha256=checksum([image.image_path for image, _ in images], request.data),
         split="train",
         images=len(images),
-        settings={"sets": [one.name for one in sets], "largest_image": LARGEST_IMAGE},
+        settings={"sets": [one.name for one in sets], "largest_image": LARGEST_SCORED},
         rows=[
             {"method": name} | dict(zip(METRICS, f.mean(axis=0).tolist(), strict=True)) for name, f in scores.items()
         ],
