@@ -185,6 +185,18 @@ def test_the_network_is_scored_with_its_closed_contours(tmp_path, monkeypatch):
     assert found["settings"]["network"]["settings"]["context"] == "torque"
 
 
+def test_figures_are_cut_out_by_the_edges_of_the_network_and_others(tmp_path, monkeypatch):
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    random_network(0).save(tmp_path / "cache" / "network.npz")
+    for kind in ("images", "masks"):
+        write_image(tmp_path / "figure_ground" / "weizmann_horses" / kind / "horse.png", disc_labels() - 1)
+    run("reproduce", "network-figures", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1)
+    found, methods = check_form(tmp_path / "out", "network-figures", "iou")
+    assert methods == ["figure", "canny", "pb", "gpb", "network"]
+    assert found["rows"][1]["iou"] > 0.8
+
+
 def test_detectors_learn_from_a_number_of_images(tmp_path):
     write_berkeley(tmp_path / "bsds500", ["val"])
     result = run("reproduce", "detectors", "--data", tmp_path, "--set", "learn=many", status=1)

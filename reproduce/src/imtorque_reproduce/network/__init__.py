@@ -1,1 +1,1 @@
-"""The network that finds boundaries: its own boundaries and closed contours."""
+"""The network that finds boundaries: its boundaries, closed contours, and figures cut out by its edges."""
