@@ -30,6 +30,13 @@ NEAR = 1.0  # pixels within which annotators draw the same; untuned
 AGREED = 0.5  # share of annotators that makes a pixel a boundary for the loss "hard"; convention: half of them
 AVERAGE_EVERY = 5  # steps; bound: time
 LONGEST_AVERAGE = 100  # of these; untuned
+# How crops differ from their images, and the dropout: all chosen together on halves of Berkeley's training images.
+SCALED = (0.5, 2.0)  # times their size; chosen on halves of Berkeley's training images
+STRETCHED = 0.25  # log of one axis over the other, at most; chosen on halves of Berkeley's training images
+LIT = 0.3  # of the range; chosen on halves of Berkeley's training images
+CONTRASTED = (-0.5, 0.4)  # log of the gain; chosen on halves of Berkeley's training images
+TINTED = 0.25  # log of the gain of one colour over another's; chosen on halves of Berkeley's training images
+NOISE = 0.15  # of the range, the largest sigma; chosen on halves of Berkeley's training images
 WARM_STEPS = 5  # before a graph is recorded; convention
 
 
@@ -50,6 +57,8 @@ class NetworkSettings:
         coefficient; "hard": balanced cross-entropy where annotators agree, and Dice's.
     steps, batch, crop, rate
         Steps of the optimiser, crops in a step, pixels of their sides, the largest rate of learning.
+    dropout
+        Share of a block's features left out in training.
     seed
         Of all that is random.
     """
@@ -59,11 +68,12 @@ class NetworkSettings:
     decoder: tuple[int, ...] = (16, 24, 40, 40)
     context: str = "torque"
     loss: str = "dice"
-    steps: int = 7000
+    steps: int = 12000
     batch: int = 16
     crop: int = 256
     rate: float = 3e-3
     decay: float = 0.01
+    dropout: float = 0.1
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -79,17 +89,19 @@ class NetworkSettings:
 
 
 class Residual(nn.Module):
-    """x + conv(relu(conv(x))), and relu."""
+    """x + conv(dropout(relu(conv(x)))), and relu."""
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, dropout: float) -> None:
         """Make it the identity at first."""
         super().__init__()
+        self.dropout = dropout
         self.first, self.second = normed(channels, channels), normed(channels, channels)
         nn.init.zeros_(self.second[1].weight)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return features of the same shape."""
-        return F.relu(x + self.second(F.relu(self.first(x))))
+        inner = F.dropout2d(F.relu(self.first(x)), self.dropout, self.training)
+        return F.relu(x + self.second(inner))
 
 
 class Context(nn.Module):
@@ -130,11 +142,12 @@ class BoundaryNet(nn.Module):
         w, d = settings.widths, settings.decoder
         self.down = nn.ModuleList(normed(a, b) for a, b in zip((3, *w), w, strict=False))
         self.blocks = nn.ModuleList(
-            nn.Sequential(*(Residual(c) for _ in range(n))) for c, n in zip(w, settings.depths, strict=True)
+            nn.Sequential(*(Residual(c, settings.dropout) for _ in range(n)))
+            for c, n in zip(w, settings.depths, strict=True)
         )
         self.skip = nn.ModuleList(normed(a, b, 1) for a, b in zip(w, d, strict=False))
         self.up = nn.ModuleList(normed(a, b, 1) for a, b in zip((*d[1:], w[-1]), d, strict=True))
-        self.merge = nn.ModuleList(Residual(c) for c in d)
+        self.merge = nn.ModuleList(Residual(c, settings.dropout) for c in d)
         self.head = nn.ModuleList(nn.Conv2d(c, 1, 1) for c in d)
         self.context = Context(d[LEVEL], settings.context)
         for head in self.head:
@@ -226,37 +239,36 @@ def stacked(planes: Sequence[NDArray[np.uint8]]) -> Tensor:
 
 
 def crops(settings: NetworkSettings, images: int, shape: tuple[int, int]) -> Tensor:
-    """Return which crops each step sees, (steps, batch, 12): image, an affine map to it, and gains of colours."""
+    """Return which crops each step sees, (steps, batch, 12): image, an affine map to it, and changes of colour."""
     rng = np.random.default_rng([settings.seed, 0])
     count = settings.steps * settings.batch
-    turn = rng.uniform(0, 2 * np.pi, count)
-    scale = np.exp(rng.uniform(np.log(0.65), np.log(1.5), count))
-    flip = rng.choice([-1, 1], count)
-    half = settings.crop / 2 / scale  # in pixels of the image
-    height, width = shape
-    # In units of grid_sample: -1 to 1 over the image.
-    affine = np.stack(
-        [
-            flip * np.cos(turn) * half / (width / 2),
-            -np.sin(turn) * half / (width / 2),
-            rng.uniform(-1, 1, count) * np.maximum(0, 1 - half / (width / 2)),
-            flip * np.sin(turn) * half / (height / 2),
-            np.cos(turn) * half / (height / 2),
-            rng.uniform(-1, 1, count) * np.maximum(0, 1 - half / (height / 2)),
-        ],
-        1,
-    )
+    # Mirrored, turned, stretched along any axis, and turned again; in units of grid_sample, -1 to 1 over the image.
+    scale = np.exp(rng.uniform(np.log(SCALED[0]), np.log(SCALED[1]), count))
+    half = settings.crop / 2 / scale[:, None] * np.exp(rng.uniform(-STRETCHED, STRETCHED, (count, 2)) / 2)
+    turns, axes = rng.uniform(0, 2 * np.pi, (2, count))
+    maps = rotations(turns) * half[:, None] @ rotations(axes)
+    maps[:, :, 0] *= rng.choice([-1, 1], (count, 1))
+    extent = np.array(shape[::-1]) / 2
+    centres = rng.uniform(-1, 1, (count, 2)) * np.maximum(0, 1 - half.max(1, keepdims=True) / extent)
+    affine = np.concatenate([maps / extent[:, None], centres[:, :, None]], 2)
     # Every image once before any comes again.
     order = np.concatenate([rng.permutation(images) for _ in range(-(-count // images))])[:count]
-    light = rng.uniform(-0.2, 0.2, (count, 1))
-    gains = np.exp(rng.uniform(-0.2, 0.2, (count, 1)) + rng.uniform(-0.08, 0.08, (count, 3)))
-    grey = rng.uniform(0, 0.6, (count, 1)) * (rng.random((count, 1)) < 0.5)
-    table = np.concatenate([order[:, None], affine, light, gains, grey], 1).astype(np.float32)
+    light = rng.uniform(-LIT, LIT, (count, 1))
+    gains = np.exp(rng.uniform(*CONTRASTED, (count, 1)) + rng.uniform(-TINTED, TINTED, (count, 3)))
+    kind, less, more = rng.random((count, 1)), rng.uniform(0, 1, (count, 1)), rng.uniform(0, 0.6, (count, 1))
+    grey = np.where(kind < 0.3, -more, np.where(kind < 0.65, less, 0))  # of 0.3 more colour, of 0.35 less
+    table = np.concatenate([order[:, None], affine.reshape(count, 6), light, gains, grey], 1).astype(np.float32)
     return torch.from_numpy(table.reshape(settings.steps, settings.batch, -1))
 
 
+def rotations(angles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrices that turn by angles, (N, 2, 2)."""
+    c, s = np.cos(angles), np.sin(angles)
+    return np.stack([c, -s, s, c], 1).reshape(-1, 2, 2)
+
+
 def cut(row: Tensor, images: Tensor, labels: Tensor, side: int) -> tuple[Tensor, Tensor]:
-    """Return the crops of one step and their labels."""
+    """Return the crops of one step, with noise, and their labels."""
     own, where = row[:, 0].long(), row[:, 1:7, None, None]
     u = (torch.arange(side, device=row.device) * 2 + 1) / side - 1
     v = u[:, None]
@@ -266,7 +278,9 @@ def cut(row: Tensor, images: Tensor, labels: Tensor, side: int) -> tuple[Tensor,
     x = (seen[:, :3] - MIDDLE) / SPREAD
     light, gains, grey = row[:, 7, None, None, None], row[:, 8:11, None, None], row[:, 11, None, None, None]
     x = x * gains + light / SPREAD
-    return torch.lerp(x, x.mean(1, keepdim=True).expand_as(x), grey), seen[:, 3:]
+    x = torch.lerp(x, x.mean(1, keepdim=True).expand_as(x), grey)
+    sigma = NOISE / SPREAD * torch.rand(len(x), 1, 1, 1, device=x.device).square()
+    return x + sigma * torch.randn_like(x), seen[:, 3:]
 
 
 def loss_of(answers: list[Tensor], labels: Tensor, kind: str) -> Tensor:
