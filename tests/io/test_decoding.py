@@ -129,6 +129,17 @@ def test_the_first_image_imports_nothing_for_which_a_forked_process_would_wait(t
     assert done.stdout.split() == []
 
 
+def test_the_first_objects_import_nothing_for_which_a_forked_process_would_wait():
+    program = (
+        "import sys; import numpy as np; import imtorque\n"
+        "image = np.random.default_rng(0).random((60, 80)); known = set(sys.modules)\n"
+        "imtorque.find_extrema(imtorque.detect_edges(image)), imtorque.find_blobs(image, sizes=(5, 9))\n"
+        "print(*sorted(set(sys.modules) - known))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 def _forked(path, limit):
     child = os.fork()
     if child == 0:

@@ -7,12 +7,16 @@ import os
 import re
 import zipfile
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from imtorque.io.atomic import open_regular
+
+# NumPy would import it with the first array: a process forked meanwhile, by another thread, would wait for ever.
+import_module("numpy.ma")
 
 FloatArray = NDArray[np.floating[Any]]
 Float32Array = NDArray[np.float32]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from importlib import resources
+from importlib import import_module, resources
 from typing import Any
 
+import_module("importlib.readers")  # which would be imported with the first file: a process forked meanwhile would wait
 PROVENANCE = ("data", "split", "command", "version", "date")
 
 
