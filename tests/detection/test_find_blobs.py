@@ -34,6 +34,12 @@ def test_coins_are_counted_with_any_margin(margin):
     assert (len(blobs), np.sum(blobs.value > 0)) == (24, 24)
 
 
+@pytest.mark.parametrize("sizes", [None, (30, 80)])
+def test_coins_are_counted_in_much_noise(sizes):
+    image = coins() / 255 + np.random.default_rng(0).normal(0, 0.4, coins().shape)
+    assert len(find_blobs(image, sizes=sizes)) == 24
+
+
 @pytest.mark.slow
 def test_a_mosaic_of_coins_keeps_them_all():
     blobs = find_blobs(np.tile(coins(), (6, 6)), sizes=(30, 80))
@@ -87,6 +93,18 @@ def test_discs_in_noise_are_found_and_nothing_else(contrast, most_missed, diamet
         missed, extra = missed_and_extra(find_blobs(image, sizes=sizes), centres, diameter)
         assert missed <= most_missed
         assert extra == 0
+
+
+@pytest.mark.parametrize("sizes", [None, (14, 32)])
+def test_unlike_objects_are_found_in_noise_above_half_their_contrast(sizes):
+    rng = np.random.default_rng(1)
+
+    def draw(shape, centre, turn):
+        return rng.uniform(0.5, 1) * ellipse(shape, centre, (12, rng.uniform(8, 12)), turn)
+
+    image, centres = scattered((360, 380), 40, draw, 14)
+    found = find_blobs(image + np.random.default_rng(2).normal(0, 0.66, image.shape), sizes=sizes)
+    assert missed_and_extra(found, centres, 20) == (0, 0)
 
 
 @pytest.mark.parametrize("aspect", [1.5, 2, 3, 4])

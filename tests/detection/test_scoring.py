@@ -11,7 +11,7 @@ from imtorque.core.logistic import LogisticModel
 from imtorque.detection.contour_features import CONTEXT_FEATURES, UNARY_FEATURES, unary_features, weighted_quantile
 from imtorque.detection.contour_proposals import Search, propose_contours
 from imtorque.detection.proposals import Outlines
-from imtorque.detection.scoring import contour_scorer, contour_scores
+from imtorque.detection.scoring import CLEAR_SNR, NOISY_SNR, contour_scorer, contour_scores, noise_share
 from imtorque.io.weights import read_weights
 from imtorque_reproduce.counting.weights import Case, drawn_scene, in_turn, learn_model, make_case
 
@@ -74,13 +74,33 @@ def test_the_sign_that_explains_fewer_edges_is_held_against_a_contour_by_what_it
     assert 0 < other < 1
 
 
+def test_weights_for_noise_take_the_place_of_others_as_far_as_there_is_noise(found):
+    contours, grey, _ = found
+    clear, noisy = (
+        contour_scores(contours, SHAPE, SIZES, grey, False, contour_scorer("given", noisy=n)) for n in (0, 1)
+    )
+    for noise, share in ((1, 0), (np.inf, 1)):
+        noise = np.abs(contours.contrast) / CLEAR_SNR if share == 0 else np.full(len(contours), noise)
+        part = replace(contours, noise=noise)
+        assert noise_share(part) == share
+        score = contour_scores(part, SHAPE, SIZES, grey, False, noisy=contour_scorer("given", noisy=True))
+        assert_array_equal(score, noisy if share else clear)
+    half = replace(contours, noise=np.abs(contours.contrast) / np.sqrt(CLEAR_SNR * NOISY_SNR))
+    assert noise_share(half) == pytest.approx(0.5)
+
+
+def test_images_without_grey_values_are_not_noisy(found):
+    contours = found[0]
+    assert noise_share(replace(contours, inside=np.full(len(contours), np.nan))) == 0
+
+
 def test_no_contours_have_no_scores(found):
     contours, grey, _ = found
     assert len(contour_scores(contours[:0], SHAPE, SIZES, grey, signed=False)) == 0
 
 
 def test_the_stored_weights_name_every_feature():
-    for stages in read_weights("contour").values():
+    for stages in (*read_weights("contour").values(), *read_weights("contour_noisy").values()):
         assert tuple(stages["unary"]["features"]) == UNARY_FEATURES
         assert tuple(stages["context"]["features"]) == CONTEXT_FEATURES
 

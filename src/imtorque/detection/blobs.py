@@ -221,7 +221,8 @@ def scored_and_selected(
     diameter = proposals.diameter
     proposals = proposals[(diameter >= SIZE_SLACK * smallest) & (diameter <= largest / SIZE_SLACK)]
     sizes = None if search.known == "unknown" else search.range
-    score = contour_scores(proposals, shape, sizes, grey, signed, scorer or contour_scorer(search.known))
+    noisy = None if scorer else contour_scorer(search.known, noisy=True)
+    score = contour_scores(proposals, shape, sizes, grey, signed, scorer or contour_scorer(search.known), noisy)
     selected = suppress_by_edges(proposals, score, shape, overlap=overlap)
     found = replace(proposals[selected], score=score[selected])
     diameter = found.diameter

@@ -1,13 +1,14 @@
 """Learn the two-stage scores of contours: the weights of `imtorque.detection.scoring`.
 
     python -m imtorque_reproduce.counting.weights --data DIR --out src/imtorque/io/weights/contour.json
+    python -m imtorque_reproduce.counting.weights --data DIR --out src/imtorque/io/weights/contour_noisy.json --noisy
 
 From the training images of labelled sets (eight each) and from drawn scenes. A contour whose box overlaps that of an
 annotated object by 0.6 is one, by less than 0.4 is none. Every set counts alike, and in it objects and others. The
 unary logits, which the context model takes up, come from models that did not see the image. There are models for sizes
 that are given, for unknown ones, and for those that the latter found in the image; these learn from given sizes as
-well, without which they do worse on sets they have not seen. Sets whose licence is not stated are not used: pass --sets
-to change that.
+well, without which they do worse on sets they have not seen. With --noisy the images are the copies that finders
+learn from too, in noise and uneven light. Sets whose licence is not stated are not used: pass --sets to change that.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ from numpy.typing import NDArray
 from imtorque.core.logistic import LogisticModel, standardised
 from imtorque.core.types import FloatArray
 from imtorque.datasets.counting import counting_sets
+from imtorque.detection.augmentation import augmented
 from imtorque.detection.blobs import SIZE_SLACK, scored_and_selected, size_range, usual_sizes
 from imtorque.detection.contour_features import CONTEXT_FEATURES, UNARY_FEATURES, context_features, unary_features
 from imtorque.detection.contour_proposals import Search, propose_contours
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.scoring import ContourScorer, SizesKnown
 from imtorque.evaluation.counting import box_iou
+from imtorque.images import CheckedImage
 from imtorque.io.atomic import write_text
 from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
@@ -64,19 +67,20 @@ class Scene:
     """An image with the boxes of its objects and of what is to be ignored, and the range of sizes to look in."""
 
     group: str
-    image: NDArray[Any]
+    image: Any
     boxes: FloatArray
     ignored: FloatArray
     sizes: tuple[float, float]
 
 
-def scenes_of(data: Path, names: Sequence[str]) -> Iterator[Scene]:
-    """Yield the training images of the sets, then drawn scenes."""
+def scenes_of(data: Path, names: Sequence[str], noisy: bool = False) -> Iterator[Scene]:
+    """Yield the training images of the sets, or noisy copies of them, then drawn scenes."""
     for part in counting_sets(data):
         if part.name in names:
             sizes = marked_sizes(part.training)
-            for record in part.training:
-                yield Scene(part.name, record.image(), record.boxes, record.ignored, sizes)
+            for number, record in enumerate(part.training):
+                image = augmented(record.image(), number) if noisy else record.image()
+                yield Scene(part.name, image, record.boxes, record.ignored, sizes)
     for seed in range(DRAWN_SCENES):
         yield drawn_scene(seed)
 
@@ -160,7 +164,7 @@ def make_case(scene: Scene, known: SizesKnown, scorer: ContourScorer | None = No
 
     Sizes to be found are those of the objects selected by the scorer for unknown sizes.
     """
-    shape: tuple[int, int] = scene.image.shape[:2]
+    shape = CheckedImage(scene.image).shape
     search = Search(scene.sizes if known == "given" else size_range(shape, None), known="unknown")
     contours, _, grey = propose_contours(scene.image, search)
     if known == "found":
@@ -246,10 +250,11 @@ def main(
     data: Annotated[Path, typer.Option(help="Folder of the labelled sets.")],
     out: Annotated[Path, typer.Option(help="JSON file to write.")],
     sets: Annotated[str, typer.Option(help="Sets to learn from.")] = SETS,
+    noisy: Annotated[bool, typer.Option("--noisy", help="Learn from copies in noise and uneven light.")] = False,
     jobs: Annotated[int, typer.Option(help="Images worked on at a time.")] = 1,
 ) -> None:
     """Learn the weights from training images and drawn scenes, and write them."""
-    scenes = list(scenes_of(data, sets.split(",")))
+    scenes = list(scenes_of(data, sets.split(","), noisy))
     scorers: dict[SizesKnown, ContourScorer] = {}
     cases: dict[SizesKnown, list[Case]] = {}
     for known in KNOWN:
@@ -260,9 +265,12 @@ def main(
     models: dict[str, Any] = {
         known: {"unary": s.unary.to_dict(4), "context": s.context.to_dict(4)} for known, s in scorers.items()
     }
-    command = f"python -m imtorque_reproduce.counting.weights --data DIR --out FILE --sets {sets}"
+    command = f"python -m imtorque_reproduce.counting.weights --data DIR --out FILE --sets {sets}{' --noisy' * noisy}"
+    images = f"eight images each{', copies in noise and uneven light' * noisy}"
     origin = provenance(
-        data=f"{sets} (eight images each) and {DRAWN_SCENES} drawn scenes", split="train", command=command
+        data=f"{sets} ({images}) and {DRAWN_SCENES} drawn scenes",
+        split="train",
+        command=command,
     )
     write_text(out, weights_text(models, origin))
 
