@@ -4,15 +4,18 @@ import io
 import re
 import subprocess
 import sys
+import urllib.parse
 
 import numpy as np
 import pytest
+import tifffile
 from numpy.testing import assert_array_equal
 from PIL import Image
 
 import imtorque
 from explorer_browser import Tab, library_torque, photograph
-from explorer_client import file_bytes
+from explorer_client import file_bytes, running
+from imtorque.cli.explore import start_images
 from imtorque.explorer import image_store
 from waiting import until
 
@@ -267,6 +270,87 @@ def test_images_are_dropped_pasted_and_chosen(tab):
     for scene in ("disc", "triangle", "overlap", "hole", "texture"):
         tab.page.select_option("#image", f"sample:{scene}")
         assert tab.wait().torque == library_torque(imtorque.datasets.sample(scene), tab.place) != 0
+
+
+def stack():
+    """Four pages of two channels: each page has one disc more, and they are larger in the second channel."""
+    y, x = np.indices((90, 120))
+    pixels = np.full((4, 2, 90, 120), 700, np.uint16)
+    for page, channel in np.ndindex(4, 2):
+        for row, column in ((25, 30), (60, 90), (25, 90), (60, 30))[: page + 1]:
+            pixels[page, channel][np.hypot(y - row, x - column) <= 12 + 3 * channel] = 900
+    return pixels
+
+
+def plane(tab):
+    """The page and the channel that are open."""
+    return tab.page.evaluate("import('/page/page.js').then(({ page: { image } }) => [image?.page, image?.channel])")
+
+
+def test_the_page_of_a_stack_and_its_channel_are_chosen(tab, tmp_path):
+    tifffile.imwrite(tmp_path / "cells.tif", stack(), imagej=True, metadata={"axes": "ZCYX"})
+
+    def shown(page, channel):
+        assert tab.page.input_value("#page") == str(page + 1)
+        assert tab.page.input_value("#channel") == str(channel)
+        assert tab.torque == library_torque(stack()[page, channel], tab.place)
+
+    def choose(page):
+        tab.page.fill("#page", str(page + 1))
+        tab.page.press("#page", "Enter")
+        until(lambda: plane(tab)[0] == page)
+        tab.rest()
+
+    tab.open().page.set_input_files("#file", tmp_path / "cells.tif")
+    tab.page.wait_for_selector("#planes:not([hidden])")
+    tab.rest()
+    shown(0, 0)
+    assert tab.page.inner_text("#pages") == "of 4"
+    choose(3)
+    tab.click(60, 30)
+    tab.page.select_option("#channel", index=1)
+    until(lambda: plane(tab) == [3, 1])
+    tab.rest()
+    shown(3, 1)
+    assert tab.place[:2] == (60, 30)  # the patch stays
+    tab.page.reload()
+    tab.page.wait_for_selector("#planes:not([hidden])")
+    tab.wait()
+    shown(3, 1)
+    tab.open("#image=sample:disc")
+    assert not tab.page.is_visible("#planes")
+
+
+def test_pages_of_images_that_it_was_started_with_are_in_the_address(browser, tmp_path):
+    tifffile.imwrite(tmp_path / "cells.tif", stack(), imagej=True, metadata={"axes": "ZCYX"})
+    with running(start=start_images([str(tmp_path / "cells.tif")])) as address:
+        context = browser.new_context()
+        tab = Tab(context.new_page(), address).open().rest()
+        tab.page.select_option("#channel", index=1)
+        until(lambda: plane(tab) == [0, 1])
+        tab.rest()
+        assert "image=start@0.1" in urllib.parse.unquote(tab.page.url)
+        assert tab.torque == library_torque(stack()[0, 1], tab.place)
+        tab.page.go_back()
+        until(lambda: plane(tab) == [0, 0])
+        tab.wait()
+        assert tab.torque == library_torque(stack()[0, 0], tab.place)
+        assert tab.complaints == []
+        context.close()
+
+
+def test_contrast_changes_what_is_shown_and_no_number(tab):
+    tab.open("#tool=count&tab=count")
+    image = np.full((60, 80), 100, np.uint8)
+    image[20:40, 30:50] = 110
+    tab.drop(file_bytes(image))
+    tab.page.wait_for_selector("#image option[value^='upload:']", state="attached")
+    tab.wait()
+    before = tab.torque
+    assert tab.colour(30, 40)[0] - tab.colour(5, 5)[0] == 10
+    tab.slide("contrast", 2)
+    assert tab.colour(30, 40)[0] - tab.colour(5, 5)[0] == 255
+    assert tab.torque == before
 
 
 def test_a_broken_file_is_refused_and_the_image_stays(tab):

@@ -473,12 +473,30 @@ def pages():
         (bomb(60_000, 60_000), "must have at most 50000000 pixels, got 60000 x 60000"),
         (bomb(2_000_000_000, 2_000_000_000), "must have at most 50000000 pixels"),
         (file_bytes(np.zeros((1, 5000), np.uint8)), "must be less narrow to be shown, got 1 x 5000 pixels"),
-        (pages(), "must hold one image, got a TIFF of 2 pages"),
         (file_bytes(np.full((4, 4), np.nan, np.float32), "TIFF"), "image must be finite"),
     ],
 )
 def test_a_file_that_is_no_good_image_is_refused_with_a_sentence(server, content, message):
     assert message in refusal(server.post("/api/images?name=bad.png", content=content), 400)
+
+
+@pytest.mark.parametrize(
+    ("plane", "message"),
+    [
+        ("page=2", "page must be one of 2"),
+        ("page=-1", "page must be a number from 0"),
+        ("channel=1", "channel must be"),
+    ],
+)
+def test_a_plane_that_a_stack_does_not_have_is_refused(server, plane, message):
+    assert message in refusal(server.post(f"/api/images?name=two.tif&{plane}", content=pages()), 400)
+
+
+def test_of_a_stack_the_first_page_is_open_until_another_is_asked_for(server):
+    facts = server.post("/api/images?name=two.tif", content=pages()).json()
+    assert (facts["page"], facts["pages"], facts["channel"], facts["channels"]) == (0, 2, None, 1)
+    other = server.post("/api/images?name=two.tif&page=1", content=pages()).json()
+    assert "imtorque.files.read_image('two.tif', page=1)" in ask(server, other["key"], "code").text
 
 
 def test_a_file_of_too_many_bytes_is_refused_before_it_is_read(server, monkeypatch):

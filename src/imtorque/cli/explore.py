@@ -74,7 +74,7 @@ def start_images(images: list[str]) -> list[StartImage]:
             start += [StartImage(str(path), partial(image_of_path, str(path))) for path in find_images([image])]
     if len(start) > MOST_IMAGES:
         raise ValueError(f"images must be at most {MOST_IMAGES}, got {len(start)}")
-    return [start_image(start[0].read()), *start[1:]] if start else []
+    return [start_image(start[0].read(), start[0].read), *start[1:]] if start else []
 
 
 def _announce(address: str) -> None:

@@ -86,6 +86,8 @@ def finder_file(image: StoredImage, settings: Settings) -> bytes:
 def annotations_table(image: StoredImage, settings: Settings) -> str:
     """Return the clicks as a table that `imtorque train-detector --clicks` reads, in pixels of the image as opened."""
     clicked = clicked_images(image, settings)
+    if len({(stored.plane.page, stored.plane.channel) for stored, _ in clicked}) > 1:
+        raise ValueError("clicks of a table must be in one page and channel of a file, got several: save the finder")
     usual = usual_diameter([own for _, own in clicked])
     factor = image.factor
     lines = ["image,y,x,wrong,reduce" if usual is None else "image,y0,x0,y1,x1,wrong,reduce"]

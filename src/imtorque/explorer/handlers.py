@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -53,6 +53,7 @@ def image_info(image: StoredImage) -> dict[str, Any]:
         "original_height": image.original_shape[0],
         "original_width": image.original_shape[1],
         "pixel_size": image.pixel_size,
+        **asdict(image.plane),
     }
 
 
@@ -128,10 +129,15 @@ def _whole_figure(image: StoredImage, settings: Settings) -> Bytes:
     return np.pad(mask, [(0, a - b) for a, b in zip(image.original_shape, mask.shape, strict=True)])
 
 
-def _image(image: StoredImage, _: Settings) -> Response:
+def _image(image: StoredImage, settings: Settings) -> Response:
     """Answer the image, under the name by which the code reads it where it is the file itself."""
     same = image.name.endswith(".png") and len(image.recipe) == 1
-    return _file(image, "" if same else "image.png", encode_png(CheckedImage(image.image).as_bytes()))
+    pixels = image.image
+    if settings.contrast:
+        pixels = (pixels[..., :3] if pixels.ndim == 3 else pixels).astype(np.float32)
+        low, high = np.percentile(pixels, [settings.contrast, 100 - settings.contrast])
+        pixels = np.clip((pixels - low) / max(high - low, 1e-9), 0, 1)
+    return _file(image, "" if same else "image.png", encode_png(CheckedImage(pixels).as_bytes()))
 
 
 def _original(image: StoredImage, _: Settings) -> Response:

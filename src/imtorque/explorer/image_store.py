@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from imtorque.detection import Blobs
 from imtorque.detection.clicks import Found
 from imtorque.files import decode_image, pixel_size, read_image
 from imtorque.images import CheckedImage
-from imtorque.io.decoding import reading
+from imtorque.io.atomic import open_regular
+from imtorque.io.decoding import decode_channels, decode_pages, reading
+from imtorque.io.fits import is_fits
+from imtorque.io.microscopy import is_microscopy
 from imtorque.io.pixel_size import tiff_pixel_size
 from imtorque.io.tiff_opening import is_tiff
 
@@ -39,6 +42,27 @@ CLOSE_GRACE = 20  # seconds from a tab's closing to its image's eviction: a relo
 MAX_BYTES = 2**29  # bound: all images and their results together
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Which page of a stack an image is and which channel, from 0, None where there is one; and of how many."""
+
+    page: int | None = None
+    channel: int | None = None
+    pages: int = 1
+    channels: int = 1
+
+    @classmethod
+    def of(cls, file: BinaryIO, page: int | None, channel: int | None) -> Plane:
+        """Return the plane of a file that is meant, the first where none is given; to be called within `reading`."""
+        pages, channels = decode_pages(file), decode_channels(file)
+        return cls((page or 0) if pages > 1 else page, (channel or 0) if channels > 1 else channel, pages, channels)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The arguments by which it is read."""
+        return {name: number for name in ("page", "channel") if (number := getattr(self, name)) is not None}
 
 
 @dataclass(eq=False)
@@ -57,6 +81,7 @@ class StoredImage:
     factor: int = 1
     read: Callable[[], Image] | None = None
     pixel_size: float | None = None  # micrometres, of the image as it was opened
+    plane: Plane = Plane()
     key: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     last_use: float = 0.0
     closed_at: float | None = None
@@ -97,18 +122,20 @@ class StoredImage:
 
 @dataclass(frozen=True)
 class StartImage:
-    """An image that the server is started with: its name, and a function that reads it for each page."""
+    """An image that the server is started with: its name, and a function that reads it, or a plane of it."""
 
     name: str
-    read: Callable[[], StoredImage]
+    read: Callable[..., StoredImage]
 
 
-def start_image(image: StoredImage) -> StartImage:
-    """Return a start image from one in memory; every page gets its own copy of the record."""
+def start_image(image: StoredImage, read: Callable[..., StoredImage] | None = None) -> StartImage:
+    """Return a start image from one in memory; every page gets its own copy of the record. `read` reads its planes."""
 
-    def copy() -> StoredImage:
+    def copy(**plane: int) -> StoredImage:
+        if plane and read is not None:
+            return read(**plane)
         own = image.name, image.image, image.recipe, image.original_shape, image.file, image.factor, image.read
-        return StoredImage(*own, image.pixel_size)
+        return StoredImage(*own, image.pixel_size, image.plane)
 
     return StartImage(image.name, copy)
 
@@ -119,22 +146,29 @@ def image_of_sample(name: str) -> StoredImage:
     return _stored_image(name, lambda: sample(name), source, 2 if name in PHOTOGRAPHS else 1)
 
 
-def image_of_file(data: bytes, name: str) -> StoredImage:
-    """Return the image in the bytes of a file; the name is only shown, never opened."""
+def image_of_file(data: bytes, name: str, *, page: int | None = None, channel: int | None = None) -> StoredImage:
+    """Return the image in the bytes of a file, of a stack a plane; the name is only shown, never opened."""
+    with reading(name), io.BytesIO(data) as file:
+        plane = Plane.of(file, page, channel)
 
     def read() -> Image:
-        return decode_image(data, name=name, most_pixels=MAX_PIXELS, most_bytes=MAX_DECODED_BYTES)
+        return decode_image(data, name=name, most_pixels=MAX_PIXELS, most_bytes=MAX_DECODED_BYTES, **plane.numbers)
 
-    stored = _stored_image(name, read, read_expression(name))
-    stored.file = data
+    stored = _stored_image(name, read, read_expression(name, **plane.numbers))
+    stored.file, stored.plane = data, plane
     with io.BytesIO(data) as file, contextlib.suppress(ValueError, ImportError), reading(name):
         stored.pixel_size = _side(tiff_pixel_size(file) if is_tiff(file) else None)
     return stored
 
 
-def image_of_path(path: str) -> StoredImage:
-    """Return the image in a file."""
-    stored = _stored_image(path, lambda: read_image(path), read_expression(path))
+def image_of_path(path: str, *, page: int | None = None, channel: int | None = None) -> StoredImage:
+    """Return the image in a file, of a stack a plane."""
+    plane = Plane(page, channel)
+    if not (is_microscopy(path) or is_fits(path)):
+        with reading(path), open_regular(path) as file:
+            plane = Plane.of(file, page, channel)
+    stored = _stored_image(path, lambda: read_image(path, **plane.numbers), read_expression(path, **plane.numbers))
+    stored.plane = plane
     stored.pixel_size = _side(pixel_size(path))
     return stored
 
@@ -149,9 +183,9 @@ def image_of_array(image: Image, name: str, source: str) -> StoredImage:
     return _stored_image(name, lambda: image, source)
 
 
-def read_expression(path: str) -> str:
-    """Return the Python expression that reads a file."""
-    return f"imtorque.files.read_image({path!r})"
+def read_expression(path: str, **numbers: int) -> str:
+    """Return the Python expression that reads a file, or a plane of it."""
+    return f"imtorque.files.read_image({', '.join([repr(path), *(f'{name}={n}' for name, n in numbers.items())])})"
 
 
 def _stored_image(name: str, read: Callable[[], Image], source: str, factor: int = 1) -> StoredImage:

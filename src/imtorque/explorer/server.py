@@ -148,14 +148,16 @@ class Explorer:
     async def upload(self, request: Request) -> Response:
         """Store an image: a file in the body, a sample by name, or a start image by number."""
         query = dict(request.query_params)
+        plane = {name: _plane_number(name, query.pop(name)) for name in ("page", "channel") if name in query}
         if set(query) == {"sample"}:
             image = await self._decoding.compute(request, lambda: image_of_sample(query["sample"]))
         elif set(query) == {"start"}:
-            image = await self._decoding.compute(request, self._start_image(query["start"]).read)
+            read = self._start_image(query["start"]).read
+            image = await self._decoding.compute(request, lambda: read(**plane))
         elif set(query) == {"name"}:
             data = await self._uploads.read(request)
             name = query["name"][:200] or "image"
-            image = await self._decoding.compute(request, lambda: image_of_file(data, name))
+            image = await self._decoding.compute(request, lambda: image_of_file(data, name, **plane))
         else:
             raise ValueError(f"an image must be given by name and content, or by sample, got {sorted(query)}")
         self._store.add(image)
@@ -219,6 +221,12 @@ def _detector_info(detector: Detector) -> dict[str, Any]:
         "needs": "" if detector.is_ready() else detector.needs,
         "has_settings": isinstance(detector.options, CannyOptions),
     }
+
+
+def _plane_number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 8):
+        raise ValueError(f"{name} must be a number from 0, got {text[:40]!r}")
+    return int(text)
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

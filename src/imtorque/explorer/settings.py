@@ -61,6 +61,7 @@ class Settings:
     annotations: tuple[Click, ...] = ()
     min_score: float | None = None
     pixel_size: float | None = None
+    contrast: float = 0.0  # per cent of the pixels that are shown black, and white
     training: tuple[tuple[str, tuple[Click, ...]], ...] = ()  # keys of other images, and the annotations there
     training_images: tuple[StoredImage, ...] = ()  # those images, which the server looks up
 
@@ -251,5 +252,6 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "annotations": _annotations,
     "min_score": _number(0, 1),
     "pixel_size": _number(1e-6, 1e6),
+    "contrast": _number(0, 10),
     "training": _training,
 }

@@ -64,6 +64,17 @@ def decode_shape(file: BinaryIO) -> tuple[int, int]:
         return image.height, image.width
 
 
+def decode_channels(file: BinaryIO) -> int:
+    """Return of how many channels one must be chosen, 1 of a colour image; to be called within `reading`."""
+    if not is_tiff(file):
+        return 1
+    with opened(file) as tiff:
+        try:
+            return Plane(file, tiff, 0, None).channels
+        except RefusedError:
+            return Plane(file, tiff, 0, 0).channels
+
+
 def decode_pages(file: BinaryIO) -> int:
     """Return how many images a file holds; to be called within `reading`."""
     if is_tiff(file):

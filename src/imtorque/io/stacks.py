@@ -20,6 +20,7 @@ class Chosen:
     numbers: tuple[int | None, ...]
     colour: bool
     pages: int = 1
+    channels: int = 1
 
 
 def choose(
@@ -52,7 +53,7 @@ def choose(
         numbers[i] = int(place)
     if channels is not None:
         numbers[channels] = picked
-    return Chosen(tuple(numbers), colour and (channels is None or axes[channels] == "C"), count)
+    return Chosen(tuple(numbers), colour and (channels is None or axes[channels] == "C"), count, many)
 
 
 def _channel_axis(axes: str, shape: Sequence[int], *, taken_apart: bool) -> int | None:

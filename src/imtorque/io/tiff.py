@@ -47,7 +47,7 @@ class Plane:
             axes, shape = stack.axes + self.key.axes, (*stack.shape, *self.key.shape)
             chosen = choose(axes, shape, page, channel, kind="TIFF", colour=_in_colour(self.key))
         self.bits = self.key.bitspersample
-        self.pages = chosen.pages
+        self.pages, self.channels = chosen.pages, chosen.channels
         self.colour, self.numbers = chosen.colour, chosen.numbers[len(stack.axes) :]
 
     @property

@@ -10,7 +10,7 @@ import { showCountResult } from "./counting.js";
 import { choose, home, refresh, showDownloads } from "./render.js";
 
 const requests = {
-  view: new LatestRequest(), contribution: new LatestRequest(), figure: new LatestRequest(), count: new LatestRequest(), code: new LatestRequest(),
+  view: new LatestRequest(), contribution: new LatestRequest(), figure: new LatestRequest(), count: new LatestRequest(), contrast: new LatestRequest(), code: new LatestRequest(),
 };
 const activities = new Set(); // other work in progress: "opening", "sketching"
 let loadedLayers = []; // the layers of the last answer
@@ -118,6 +118,15 @@ export function requestFigure() {
     $("status").textContent = `${Math.round(milliseconds)} ms`;
     refresh();
   }, (error) => { $("figure-facts").textContent = `Not cut: ${error.message}`; });
+}
+
+// The image with more contrast, as it is shown only.
+export function requestContrast() {
+  const { contrast } = state;
+  put(requests.contrast, (image, options) => image.bitmap(contrast, options), (bitmap) => {
+    page.stage.replaceImage(bitmap);
+    refresh();
+  });
 }
 
 // Training images that the server has evicted are uploaded again.

@@ -128,12 +128,21 @@ function paintSizes(canvas, diameters) {
 }
 
 // What an image is counted under: its place among those gone through, else its name.
-const countKey = () => series().find(({ current }) => current)?.name ?? (state.image?.startsWith("upload:") ? `upload:${page.image.name}` : state.image);
+const countKey = () => {
+  const name = series().find(({ current }) => current)?.name ?? (state.image?.startsWith("upload:") ? `upload:${page.image.name}` : state.image.split("@")[0]);
+  return `${name}@${planeText()}`;
+};
+
+// Which page and channel the image is, where there are several.
+function planeText() {
+  const { page: number, channel, pages = 1, channels = 1 } = page.image;
+  return [pages > 1 ? `page ${number + 1}` : "", channels > 1 ? `channel ${channel + 1}` : ""].filter(Boolean).join(", ");
+}
 
 // Show the count of this image, and of the others as they were last seen.
 export function showCountResult(text = "") {
   const { counts, objects } = page;
-  if (objects) counts.set(countKey(), { label: page.image.name.split(/[\\/]/).at(-1), count: objects.count, table: objects.table });
+  if (objects) counts.set(countKey(), { label: [page.image.name.split(/[\\/]/).at(-1), planeText()].filter(Boolean).join(", "), count: objects.count, table: objects.table });
   else counts.delete(countKey());
   const mean = objects?.count ? objects.diameter.reduce((sum, diameter) => sum + diameter, 0) / objects.count : 0;
   const total = [...counts.values()].reduce((sum, { count }) => sum + count, 0);
@@ -153,7 +162,8 @@ function listCounts() {
     const item = document.createElement("li");
     const button = document.createElement("button");
     const count = document.createElement("b");
-    count.textContent = page.counts.get(name)?.count ?? "–";
+    const own = [...page.counts].filter(([key]) => key.split("@")[0] === name); // of each page counted
+    count.textContent = own.length ? own.reduce((sum, [, one]) => sum + one.count, 0) : "–";
     button.type = "button";
     button.append(label, count);
     button.setAttribute("aria-pressed", current);

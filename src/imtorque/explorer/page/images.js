@@ -24,10 +24,10 @@ const OPENING_DELAY = 150; // milliseconds before an opening is shown as such; c
 const files = new Map();
 const album = []; // files that were opened together: [{file, name, image}], the image once it was opened
 
-function keepFile({ key, source: { file, name } }) {
+function keepFile({ key, page: number, channel, source: { file, name } }) {
   if (!file) return;
   files.delete(key);
-  files.set(key, { file, name });
+  files.set(key, { file, name, page: number, channel });
   const bytes = () => [...files.values()].reduce((sum, entry) => sum + entry.file.size, 0);
   while (files.size > 1 && (files.size > MAX_FILES || bytes() > MAX_FILE_BYTES)) files.delete(files.keys().next().value);
 }
@@ -48,11 +48,11 @@ async function open(source, { target = null, name = null, entry = null, place = 
     const preview = source.file && !source.isSketch ? await createImageBitmap(source.file).catch(() => null) : null;
     if (preview && number === opening) showBitmap(preview);
     const image = await StoredImage.open(source, { signal });
-    const bitmap = await image.bitmap({ signal });
+    const bitmap = await image.bitmap(target?.contrast ?? state.contrast, { signal });
     if (number !== opening) return image.remove();
     const { trainingImages, annotations } = trainingFor(name ?? ownName(image));
     for (const before of [page.image, ...page.trainingImages.map(({ image: training }) => training)]) {
-      if (before && !trainingImages.some(({ image: training }) => training === before)) before.remove();
+      if (before && before.key !== image.key && !trainingImages.some(({ image: training }) => training === before)) before.remove();
     }
     page.trainingImages = trainingImages;
     page.image = image;
@@ -69,6 +69,7 @@ async function open(source, { target = null, name = null, entry = null, place = 
     store.set({ ...values, tool, pixelSize, image: name && !/^(upload|album):/.test(name) ? name : ownName(image) });
     listImages();
     showFacts(image);
+    showPlanes(image);
     requestAll();
   } catch (error) {
     if (number !== opening) return;
@@ -112,14 +113,18 @@ $("opening-cancel").addEventListener("click", () => cancelOpening?.abort());
 // Open an image by its name in the address.
 export function openNamed(name, options = {}) {
   if (name === "sketch") return openSketch(options);
-  if (name.startsWith("start")) return open({ start: startNumber(name) }, { name, ...options });
+  if (name.startsWith("start")) {
+    const [number, plane] = name.split("@");
+    const [of, channel] = plane?.split(".").map(Number) ?? [];
+    return open({ start: startNumber(number), page: of, channel }, { name, ...options });
+  }
   const [kind, key] = name.split(":");
   if (kind === "album") return openEntry(album[key], options);
   return open(kind === "upload" ? { key, ...files.get(key) } : { sample: key }, { name, ...options });
 }
 
 const openEntry = (entry, options = {}) =>
-  open(entry.image ? { key: entry.image.key, file: entry.file, name: entry.name } : { file: entry.file, name: entry.name }, {
+  open(entry.image ? { ...files.get(entry.image.key), key: entry.image.key, file: entry.file, name: entry.name } : { file: entry.file, name: entry.name }, {
     ...options, entry, name: entry.image ? ownName(entry.image) : null,
   });
 
@@ -175,7 +180,7 @@ function trainingFor(name) {
 // The images that one goes through: those opened together, or of the folder that the server was started with.
 export function series() {
   if (album.length) return album.map((entry, k) => ({ name: `album:${k}`, label: entry.name, current: entry.image === page.image }));
-  return serverInfo.start.map((path, k) => ({ name: startName(k), label: path.split(/[\\/]/).at(-1), current: state.image === startName(k) }));
+  return serverInfo.start.map((path, k) => ({ name: startName(k), label: path.split(/[\\/]/).at(-1), current: state.image?.split("@")[0] === startName(k) }));
 }
 
 // The image so many on, null where there is none.
@@ -231,6 +236,32 @@ function showFacts({ factor, original_height: rows, original_width: columns, hei
   $("facts").title = small ? "Shrunk so that answers come quickly; what is saved is in the pixels of the original" : "";
   $("facts").classList.toggle("shrunk", small);
 }
+
+// The page of a stack and the channel, where there are several.
+function showPlanes({ page: number, channel, pages = 1, channels = 1 }) {
+  $("planes").hidden = pages * channels === 1;
+  $("page-choice").hidden = pages === 1;
+  $("channel-choice").hidden = channels === 1;
+  Object.assign($("page"), { max: pages, value: (number ?? 0) + 1 });
+  $("pages").textContent = `of ${pages}`;
+  $("channel").replaceChildren(...Array.from({ length: channels }, (_, k) => new Option(k + 1, k)));
+  $("channel").value = channel ?? 0;
+}
+
+// Open another page or channel of the file; the patch stays where it is.
+function choosePlane() {
+  const { source, pages, channels, page: number, channel } = page.image;
+  const of = Math.max(1, Math.min(pages, Math.round(Number($("page").value)) || 1)) - 1;
+  const chosen = { page: pages > 1 ? of : null, channel: channels > 1 ? Number($("channel").value) : null };
+  if (chosen.page === number && chosen.channel === channel) return;
+  const place = { y: state.y, x: state.x, size: state.size };
+  if (source.start !== undefined) return openNamed(`${state.image.split("@")[0]}@${of}.${chosen.channel ?? 0}`, { place });
+  const entry = album.find(({ image }) => image === page.image) ?? null;
+  const known = [...files].find(([, one]) => one.file === source.file && one.page === chosen.page && one.channel === chosen.channel);
+  if (known) open({ key: known[0], ...known[1] }, { name: `upload:${known[0]}`, entry, place });
+  else open({ file: source.file, name: source.name, ...chosen }, { entry, place });
+}
+for (const id of ["page", "channel"]) $(id).addEventListener("change", choosePlane);
 
 export function setServerInfo(info) { serverInfo = info; }
 

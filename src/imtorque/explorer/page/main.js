@@ -6,7 +6,7 @@ import { Stage } from "./stage.js";
 import { Panel } from "./panel.js";
 import { bindGestures, clampPatch, stepSize } from "./gestures.js";
 import { sizeAt } from "./readout.js";
-import { requestCode, requestContribution, requestCount, requestFigure, requestMissingLayers, requestView } from "./api.js";
+import { requestCode, requestContrast, requestContribution, requestCount, requestFigure, requestMissingLayers, requestView } from "./api.js";
 import { choose, home, refresh, showCut, showDownloads } from "./render.js";
 import { droppedFiles, firstImage, imageFiles, inFolder, openFiles, openNamed, openNeighbour, setServerInfo, sketch } from "./images.js";
 import { annotate, removeMark, showCount } from "./counting.js";
@@ -36,6 +36,7 @@ store.on((changed) => {
   }
   if (has("clicks", "figureSize")) requestFigure();
   if (has("annotations", "minScore", "pixelSize")) requestCount();
+  if (has("contrast")) requestContrast();
   if ([...changed].some((key) => !["y", "x", "size"].includes(key))) page.panel.show();
   showCut();
   showCount();

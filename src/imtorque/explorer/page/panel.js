@@ -21,6 +21,7 @@ const SLIDERS = {
   smallest: { min: 3, max: 99, step: 2, show: String },
   largest: { min: 3, max: 99, step: 2, show: String },
   minScore: { min: 0, max: 1, step: 0.01, show: (v) => `${Math.round(100 * v)} %` },
+  contrast: { min: 0, max: 10, step: 0.5, show: (v) => (v ? `${v} %` : "as it is") },
   range: { min: 50, max: 100, step: 0.5, show: (v) => `${v} %` },
 };
 const TABBED_TOOLS = ["extrema", "cut", "count"]; // tools that have a tab of their own
@@ -71,7 +72,7 @@ export class Panel {
     input.addEventListener("input", () => {
       const { values } = this.store;
       const value = read(Number(input.value));
-      const changes = ["range", "minScore"].includes(id) ? { [id]: value } : { [id]: value, number: null };
+      const changes = ["range", "minScore", "contrast"].includes(id) ? { [id]: value } : { [id]: value, number: null };
       // Two ends of one range push each other.
       if (id === "low" && value > values.high) changes.high = value;
       if (id === "high" && value < values.low) changes.low = value;

@@ -51,7 +51,7 @@ export class StoredImage {
     try {
       const facts = await (await request(path, options)).json();
       const file = source.file ?? (await (await request(`${path}/file`, options)).blob());
-      return new StoredImage({ ...source, file, name: facts.name }, facts);
+      return new StoredImage({ ...source, file, name: facts.name, page: facts.page, channel: facts.channel }, facts);
     } catch (error) {
       if (error.status !== 410 || !source.file) throw error;
       return new StoredImage(source, await StoredImage.send(source, options));
@@ -60,6 +60,7 @@ export class StoredImage {
 
   static async send(source, options = {}) {
     const query = new URLSearchParams(source.sample ? { sample: source.sample } : source.start !== undefined ? { start: source.start } : { name: source.name });
+    for (const name of ["page", "channel"]) if (Number.isInteger(source[name])) query.set(name, source[name]);
     return (await request(`api/images?${query}`, { method: "POST", body: source.file, ...options })).json();
   }
 
@@ -81,7 +82,9 @@ export class StoredImage {
     return unpack(await (await this.request(what, query, options)).arrayBuffer());
   }
 
-  async bitmap(options) { return createImageBitmap(await (await this.request("image.png", "", options)).blob()); }
+  async bitmap(contrast, options) {
+    return createImageBitmap(await (await this.request("image.png", contrast ? new URLSearchParams({ contrast }) : "", options)).blob());
+  }
 
   remove() { ask(`api/images/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
 

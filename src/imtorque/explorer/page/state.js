@@ -10,6 +10,7 @@ export const DEFAULTS = {
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, nms: true, number: null,
   tab: "layers", tool: "patch", clicks: [], figureSize: "any", annotations: [], minScore: null, pixelSize: null,
+  contrast: 0, // per cent of the pixels that are shown black, and white
   present: false, // presentation mode: the image and the dial alone
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
@@ -31,14 +32,14 @@ const odd = (text) => {
 const oneOf = (...options) => (text) => (options.includes(text) ? text : undefined);
 
 const READERS = {
-  image: (text) => (/^(start(:\d{1,4})?|sketch|sample:[\w-]{1,40}|upload:[\w-]{1,40})$/.test(text) ? text : undefined),
+  image: (text) => (/^(start(:\d{1,4})?(@\d{1,7}\.\d{1,7})?|sketch|sample:[\w-]{1,40}|upload:[\w-]{1,40})$/.test(text) ? text : undefined),
   y: integer(0, 4095), x: integer(0, 4095), size: odd,
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
   detector: (text) => (/^[\w-]{1,40}$/.test(text) ? text : undefined), alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
   range: number(50, 100), layers: readLayers, count: integer(0, 200), nms: readFlag, number: integer(1, 200),
   tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, figureSize: oneOf("any", "torque"), annotations: readAnnotations,
-  minScore: number(0, 1), pixelSize: number(1e-6, 1e6),
+  minScore: number(0, 1), pixelSize: number(1e-6, 1e6), contrast: number(0, 10),
   present: readFlag,
 };
 
