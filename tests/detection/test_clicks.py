@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 import imtorque
 from data_folder import data_folder
-from imtorque.detection.clicks import Click, find_clicked
+from imtorque.detection.clicks import Click, find_clicked, trained_on_clicks
 
 MOST_CLICKS = 12
 FIRST = 3  # clicked before anything is looked at
@@ -101,6 +101,15 @@ def test_on_real_images_no_correction_makes_it_worse(group, name):
     y0, x0, y1, x1 = np.array(rows).T
     truth = np.stack([(y0 + y1) / 2, (x0 + x1) / 2, (y1 - y0 + x1 - x0) / 2], axis=1)
     assert worst_fall(corrected(np.asarray(Image.open(folder / "images" / name)), truth)) <= 0.02
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_one_object_clicked_finds_those_like_it_and_not_everything(seed):
+    image, truth = cells(seed)
+    clicks = [Click(*np.rint(truth[np.argsort(truth[:, 2])[len(truth) // 2]]))]
+    found = find_clicked(image, clicks)
+    assert f1(found, truth)[0] >= 0.9
+    assert len(trained_on_clicks(image, clicks).predict(image)) == len(found)
 
 
 def discs(radii):

@@ -23,6 +23,7 @@ LIKENESS = {"diameter": 0.1, "contrast": 0.2, "intensity": 0.2}
 TAUGHT = 3  # right clicks from which on a result is one to be corrected: fewer teach; convention
 AGREED = 0.7  # of what was found before, at least, must be found again where new objects are to be added; convention
 APART = 1.5  # such differences at least make a wrong object one of another kind; convention
+LIKE_ONE = 3.0  # such differences at most make another object like the only one clicked; tuned on scikit-image's coins
 NEARER = 0.5  # a wrong object takes those with it that are this much nearer to it than to any right one; convention
 
 Result = TypeVar("Result")
@@ -119,12 +120,30 @@ def trained_on_clicks(
         [(click.y, click.x) if usual is None else click.box(usual) for click in own if not click.negative]
         for _, own in annotated
     ]
-    return ObjectFinder().fit(
+    finder = ObjectFinder().fit(
         [one for one, _ in annotated],
         [np.array(places) for places in objects],
         complete=False,
         negatives=[[(click.y, click.x) for click in own if click.negative] for _, own in annotated],
     )
+    right = [(one, click) for one, own in annotated for click in own if not click.negative]
+    return _of_one(finder, *right[0]) if len(right) == 1 else finder
+
+
+def _of_one(finder: ObjectFinder, image: Image, click: Click) -> ObjectFinder:
+    """Return the finder with the threshold that best parts what is like the only object clicked from what is not.
+
+    Its own follows from what forests that did not see an object make of it; without the only one they know nothing.
+    """
+    found = finder.predict(image)
+    hit = _hit(found, [click])
+    if not hit.any():
+        return finder
+    described = _described(found)
+    like = _nearest(described, described[hit], _scale(described)) <= LIKE_ONE
+    order = np.argsort(-found.score, kind="stable")
+    best = np.cumsum(np.where(like[order], 1, -1)).argmax()
+    return finder.with_threshold(float(found.score[order[best]]))
 
 
 def _found(image: Image, clicks: tuple[Click, ...], others: Any, remember: Remember) -> Found:
@@ -210,13 +229,19 @@ def _like_wrong(objects: Blobs, told: Found) -> BoolArray:
         return np.zeros(len(objects), bool)
     right, wrong = (np.concatenate([_described(one) for one in part]) for part in (told.right, told.wrong))
     own = _described(objects)
-    span = np.ptp(np.concatenate([right, wrong, own]), axis=0) + 1e-9
-    scale = np.array(list(LIKENESS.values())) * np.where(np.arange(len(LIKENESS)) == 0, 1.0, span)
+    scale = _scale(np.concatenate([right, wrong, own]))
     wrong = wrong[_nearest(wrong, right, scale) >= APART]
     if not len(wrong):
         return np.zeros(len(objects), bool)
     like: BoolArray = _nearest(own, wrong, scale) < NEARER * _nearest(own, right, scale)
     return like
+
+
+def _scale(described: FloatArray) -> FloatArray:
+    """Return which difference of each column counts as one."""
+    span = np.ptp(described, axis=0) + 1e-9
+    scale: FloatArray = np.array(list(LIKENESS.values())) * np.where(np.arange(len(LIKENESS)) == 0, 1.0, span)
+    return scale
 
 
 def _nearest(some: FloatArray, others: FloatArray, scale: FloatArray) -> FloatArray:
