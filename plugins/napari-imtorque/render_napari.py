@@ -8,7 +8,8 @@ from imtorque import find_blobs
 from napari_imtorque import samples, widgets
 from napari_imtorque.click import CutOut
 from napari_imtorque.planes import Stack
-from napari_imtorque.results import blob_layers, edge_layer
+from napari_imtorque.results import blob_layers, edge_layers, made
+from napari_imtorque.train import Train
 
 
 def main() -> None:
@@ -19,14 +20,15 @@ def main() -> None:
     viewer.add_image(data, **arguments)
     stack = Stack(data)
     layers = [
-        edge_layer(stack, 1.5, "discs"),
-        *blob_layers(stack, lambda plane: find_blobs(plane, sizes=(12, 50)), "objects"),
+        *made(edge_layers(stack, 1.5, "discs")),
+        *made(blob_layers(stack, lambda plane: find_blobs(plane, sizes=(12, 50)), "objects")),
     ]
     for values, options, kind in layers:
         getattr(viewer, f"add_{kind}")(values, **options)
     tool = CutOut(viewer)
     viewer.window.add_dock_widget(widgets.find_objects(), name="Find objects")
     viewer.window.add_dock_widget(tool, name="Cut out by click")
+    viewer.window.add_dock_widget(Train(viewer), name="Train a finder")
     viewer.layers["objects labels"].visible = False
     tool.on.value = True
     tool.cut((70, 150))

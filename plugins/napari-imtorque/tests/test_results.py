@@ -10,9 +10,11 @@ import roifile
 from numpy.testing import assert_allclose, assert_array_equal
 
 import imtorque
+from imtorque import synthetic
+from imtorque.video import FrameExtrema
 from napari_imtorque.outlines import write_outlines
 from napari_imtorque.planes import Stack
-from napari_imtorque.results import blob_layers, edge_layer, map_layers
+from napari_imtorque.results import blob_layers, edge_layers, made, map_layers, track_layers, volume_layers
 from napari_imtorque.samples import discs, stack
 
 
@@ -22,12 +24,12 @@ def find(plane):
 
 @pytest.fixture(scope="module")
 def of_stack():
-    return blob_layers(Stack(stack()[0][0]), find, "objects")
+    return made(blob_layers(Stack(stack()[0][0]), find, "objects"))
 
 
 def test_an_image_gives_the_librarys_own_blobs():
     image = discs()[0][0]
-    labels, outlines, centres = blob_layers(Stack(image), find, "objects")
+    labels, outlines, centres = made(blob_layers(Stack(image), find, "objects"))
     blobs = find(image)
     assert len(blobs) == 6
     assert_array_equal(labels[0], blobs.labels)
@@ -38,7 +40,7 @@ def test_an_image_gives_the_librarys_own_blobs():
 
 def test_colour_images_are_one_plane():
     image = np.repeat(discs()[0][0][:, :, np.newaxis], 3, axis=2)
-    labels, *_ = blob_layers(Stack(image, rgb=True), find, "objects")
+    labels, *_ = made(blob_layers(Stack(image, rgb=True), find, "objects"))
     assert labels[0].shape == image.shape[:2]
 
 
@@ -65,17 +67,36 @@ def test_the_labels_table_begins_with_the_background(of_stack):
     assert np.isnan(features["diameter"][0])
 
 
-def test_an_image_without_objects_gives_empty_layers():
-    labels, outlines, centres = blob_layers(Stack(np.zeros((40, 50), np.uint8)), find, "objects")
-    assert labels[0].max() == 0
-    assert outlines[0] == []
-    assert centres[0].shape == (0, 2)
+def test_an_image_without_objects_gives_no_layers():
+    assert made(blob_layers(Stack(np.zeros((40, 50), np.uint8)), find, "objects")) == []
+
+
+def test_tracks_are_the_librarys_own():
+    frames = np.stack([synthetic.disc((60, 80), (30, 20 + 4 * k), 9) for k in range(5)])
+    ((rows, arguments, kind),) = made(track_layers(Stack(frames), FrameExtrema(), "video"))
+    assert kind == "tracks"
+    assert arguments["name"] == "video tracks"
+    assert_array_equal(rows, [[1, k, 30, 20 + 4 * k] for k in range(5)])
+    assert made(track_layers(Stack(np.zeros((3, 40, 50))), FrameExtrema(), "video")) == []
+    with pytest.raises(ValueError, match="one axis, time"):
+        made(track_layers(Stack(frames[0]), FrameExtrema(), "image"))
+
+
+def test_objects_of_a_volume_are_the_librarys_own():
+    z, y, x = np.mgrid[:24, :40, :40]
+    ball = 200.0 * ((z - 12) ** 2 + (y - 20) ** 2 + (x - 18) ** 2 <= 49)
+    ((labels, arguments, kind),) = made(volume_layers(Stack(ball), (8, 20), 1, (1, 1, 1), "balls"))
+    assert kind == "labels"
+    assert len(arguments["features"]["index"]) == labels.max() == 1
+    assert_allclose(np.mean(np.nonzero(labels), axis=1), (12, 20, 18), atol=0.5)
+    with pytest.raises(ValueError, match="axes z, y and x"):
+        made(volume_layers(Stack(ball[0]), (8, 20), 1, (1, 1, 1), "plane"))
 
 
 def test_maps_are_the_librarys_own():
     planes = stack()[0][0]
     sizes = np.array([5, 15, 31])
-    (scale, _, _), (value, arguments, _) = map_layers(Stack(planes), sizes, "square", "stack")
+    (scale, _, _), (value, arguments, _) = made(map_layers(Stack(planes), sizes, "square", "stack"))
     expected = imtorque.value_and_scale_maps(imtorque.detect_edges(planes[1]), sizes)
     assert_array_equal(value[1], expected[0])
     assert_array_equal(scale[1], expected[1])
@@ -85,7 +106,7 @@ def test_maps_are_the_librarys_own():
 def test_arrows_are_centred_on_edge_pixels_and_lie_along_the_edge():
     image = np.zeros((40, 40), np.float32)
     image[:, 20:] = 1
-    vectors, _, _ = edge_layer(Stack(image), 1.5, "step")
+    ((vectors, _, _),) = made(edge_layers(Stack(image), 1.5, "step"))
     middle = vectors[:, 0] + vectors[:, 1] / 2
     assert set(np.rint(middle[:, 1]).astype(int)) <= {19, 20}
     assert_allclose(vectors[:, 1, 1], 0, atol=1e-4)  # along y

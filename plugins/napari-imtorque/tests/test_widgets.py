@@ -6,13 +6,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from napari.utils import progress
+from napari.utils.notifications import notification_manager
 from npe2 import PluginManifest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import imtorque
 import napari_imtorque
+from imtorque import synthetic
 from napari_imtorque import samples, widgets
 from napari_imtorque.click import CutOut
+from napari_imtorque.train import Train
+from napari_imtorque.work import start
 
 MANIFEST = Path(napari_imtorque.__file__).with_name("napari.yaml")
 
@@ -40,7 +45,7 @@ def test_every_command_of_the_manifest_is_there():
     manifest = PluginManifest.from_file(MANIFEST)
     manifest.validate_imports()
     assert manifest.name == "napari-imtorque"
-    assert len(manifest.contributions.widgets) == 6
+    assert len(manifest.contributions.widgets) == 9
 
 
 def test_finding_adds_labels_outlines_and_centres(qtbot, viewer, discs):
@@ -70,6 +75,83 @@ def test_wrong_sizes_are_refused(viewer, discs):
     viewer.window.add_dock_widget(widget)
     with pytest.raises(ValueError, match="diameters must rise"):
         widget(discs, 30, 20)
+
+
+def test_it_says_where_nothing_is_found(qtbot, viewer):
+    viewer.add_image(np.zeros((40, 50), np.uint8), name="empty")
+    widget = widgets.find_objects()
+    viewer.window.add_dock_widget(widget)
+    said = []
+    notification_manager.notification_ready.connect(lambda one: said.append(one.message))
+    widget()
+    qtbot.waitUntil(lambda: len(said) > 0, timeout=120_000)
+    assert said[0].startswith("Nothing was found in empty")
+    assert len(viewer.layers) == 1
+
+
+def test_work_is_cancelled_between_planes(qtbot, viewer):
+    planes, _, _ = samples.stack()[0]
+    image = viewer.add_image(planes, name="stack")
+    seen = []
+
+    def make(stack):
+        for place, _ in stack.planes():
+            seen.append(place)
+            for bar in progress._all_instances:
+                bar.cancel()
+            yield
+        return []
+
+    worker = start(image, make)
+    with qtbot.waitSignal(worker.aborted, timeout=120_000):
+        pass
+    assert seen == [(0,)]
+
+
+def test_tracks_and_volumes_become_layers(qtbot, viewer):
+    frames = np.stack([synthetic.disc((60, 80), (30, 20 + 4 * k), 9) for k in range(5)])
+    viewer.add_image(frames, name="video", scale=(1, 2, 2))
+    pressed(qtbot, viewer, widgets.track_objects(), 1)
+    tracks = viewer.layers["video tracks"]
+    assert_array_equal(tracks.data, [[1, k, 30, 20 + 4 * k] for k in range(5)])
+    assert_allclose(tracks.scale, (1, 2, 2))
+    viewer.layers.clear()
+    z, y, x = np.mgrid[:12, :40, :40]
+    viewer.add_image(200.0 * (4 * (z - 6) ** 2 + (y - 20) ** 2 + (x - 18) ** 2 <= 49), name="ball", scale=(2, 1, 1))
+    widget = widgets.find_in_volume()
+    widget.smallest.value, widget.largest.value = 8, 20
+    pressed(qtbot, viewer, widget, 1)
+    labels = viewer.layers["ball objects"]
+    assert labels.data.max() == 1
+    assert_allclose(labels.scale, (2, 1, 1))
+
+
+def trained(qtbot, tool):
+    with qtbot.waitSignal(tool.learn().finished, timeout=300_000):
+        pass
+    qtbot.waitUntil(lambda: "counted" in tool.said.value, timeout=120_000)
+
+
+def test_marks_train_a_finder_that_counts_and_learns_from_corrections(qtbot, viewer, tmp_path):
+    scene = synthetic.spot_scene(0, frames=1, count=40, shape=(200, 260), size=(11.0, 13.0), contrast=(60.0, 80.0))
+    viewer.add_image(next(scene.frames()), name="cells")
+    tool = Train(viewer)
+    assert tool.learn() is None
+    assert tool.said.value == "mark a few objects first"
+    tool.begin()
+    tool.marks["objects"].data = np.stack([scene.y[0, :6], scene.x[0, :6]], axis=1)
+    trained(qtbot, tool)
+    first = len(viewer.layers["cells counted centres"].data)
+    assert 36 <= first <= 44
+    away = viewer.layers["cells counted centres"].data[-1]
+    tool.marks["no objects"].data = away[np.newaxis]
+    trained(qtbot, tool)
+    again = viewer.layers["cells counted centres"].data
+    assert np.hypot(*(again - away).T).min() > 3
+    assert [layer.name for layer in viewer.layers].count("cells counted centres") == 1
+    tool.file.value = tmp_path / "cells.finder"
+    tool.write()
+    assert len(imtorque.ObjectFinder.load(tmp_path / "cells.finder").predict(viewer.layers["cells"].data)) > 10
 
 
 def test_maps_and_edges_become_layers(qtbot, viewer, discs):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,31 @@ from numpy.typing import NDArray
 
 import imtorque
 from imtorque import Blobs
+from imtorque.core.types import Sign
+from imtorque.video import FrameExtrema, Trajectories, track_extrema
+from imtorque.volumes import find_blobs
 from napari_imtorque.planes import Place, Stack
 
 Layer = tuple[Any, dict[str, Any], str]
+Steps = Generator[None, None, list[Layer]]  # yields after each plane, between which it can be cancelled
 BRIGHT, DARK = "#ff5533", "#33aaff"
 LONGEST = 6.0  # pixels, the arrow of the strongest edge
 
 
-def blob_layers(stack: Stack, find: Callable[[NDArray[Any]], Blobs], name: str) -> list[Layer]:
+def made(steps: Steps) -> list[Layer]:
+    """Return the layers of all steps, done at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            layers: list[Layer] = end.value
+            return layers
+
+
+def blob_layers(stack: Stack, find: Callable[[NDArray[Any]], Blobs], name: str) -> Steps:
     """Return what is found in every plane as points, outlines and labels, with the measurements in their features.
 
-    An object has one number in all three, counted through the whole stack.
+    An object has one number in all three, counted through the whole stack. Where there are none there are no layers.
     """
     labels = np.zeros(stack.shape, np.int32)
     centres, outlines, tables = [], [], []
@@ -31,6 +45,9 @@ def blob_layers(stack: Stack, find: Callable[[NDArray[Any]], Blobs], name: str) 
         centres.append(_at(place, np.stack([blobs.y, blobs.x], axis=1)))
         outlines += [_at(place, outline) for outline in blobs.outline]
         tables.append(_table(blobs, place, first))
+        yield
+    if not outlines:
+        return []
     table = {column: np.concatenate([part[column] for part in tables]) for column in tables[0]}
     colours = [BRIGHT if value > 0 else DARK for value in table["value"]]
     return [
@@ -40,11 +57,39 @@ def blob_layers(stack: Stack, find: Callable[[NDArray[Any]], Blobs], name: str) 
     ]
 
 
-def map_layers(stack: Stack, sizes: NDArray[np.int64], patch: str, name: str) -> list[Layer]:
+def track_layers(stack: Stack, finder: FrameExtrema, name: str) -> Steps:
+    """Return the tracks of what moves through the planes of a stack, its first axis being time."""
+    if len(stack.places) != 1:
+        raise ValueError(f"{name} must have one axis, time, before y and x, got {len(stack.places)}")
+    frames = []
+    for frame in track_extrema((plane for _, plane in stack.planes()), find=finder):
+        frames.append(frame)
+        yield
+    tracks = Trajectories.of(frames)
+    if not len(tracks):
+        return []
+    data, arguments, kind = tracks.to_napari()
+    return [(data, {**arguments, "name": f"{name} tracks"}, kind)]
+
+
+def volume_layers(stack: Stack, sizes: tuple[float, float] | None, sign: Sign | None, spacing: Any, name: str) -> Steps:
+    """Return the objects of a stack taken as a volume, as labels with their measurements."""
+    if len(stack.places) != 1 or stack.rgb:
+        raise ValueError(f"{name} must be grey and have the axes z, y and x, got the shape {stack.data.shape}")
+    found = find_blobs(np.asarray(stack.data), sizes=sizes, spacing=tuple(spacing), sign=sign)
+    yield
+    if not len(found):
+        return []
+    data, arguments, kind = found.to_napari()
+    return [(data, {"name": f"{name} objects", "features": arguments["features"], "opacity": 0.5}, kind)]
+
+
+def map_layers(stack: Stack, sizes: NDArray[np.int64], patch: str, name: str) -> Steps:
     """Return the value map and the scale map of every plane."""
     value, scale = np.zeros(stack.shape, np.float32), np.zeros(stack.shape, np.int32)
     for place, plane in stack.planes():
         value[place], scale[place] = imtorque.value_and_scale_maps(imtorque.detect_edges(plane), sizes, patch=patch)
+        yield
     limits = [float(np.abs(v).max(initial=1e-6)) for v in (value, scale)]
     return [
         (field, {"name": f"{name} {kind}", "colormap": "PiYG", "contrast_limits": (-limit, limit)}, "image")
@@ -52,7 +97,7 @@ def map_layers(stack: Stack, sizes: NDArray[np.int64], patch: str, name: str) ->
     ]
 
 
-def edge_layer(stack: Stack, sigma: float, name: str) -> Layer:
+def edge_layers(stack: Stack, sigma: float, name: str) -> Steps:
     """Return the edges of every plane as vectors, with the brighter side on their right, and their strength."""
     vectors, strengths = [], []
     for place, plane in stack.planes():
@@ -63,9 +108,10 @@ def edge_layer(stack: Stack, sigma: float, name: str) -> Layer:
         direction = np.concatenate([np.zeros((len(y), len(place))), along], axis=1)
         vectors.append(np.stack([start, direction], axis=1))
         strengths.append(edges.strength[y, x])
+        yield
     features = {"strength": np.concatenate(strengths)}
     style = {"edge_color": "strength", "edge_colormap": "viridis", "edge_width": 0.4, "vector_style": "arrow"}
-    return np.concatenate(vectors), {"name": f"{name} edges", "features": features, **style}, "vectors"
+    return [(np.concatenate(vectors), {"name": f"{name} edges", "features": features, **style}, "vectors")]
 
 
 def _at(place: Place, points: NDArray[Any]) -> NDArray[np.float64]:

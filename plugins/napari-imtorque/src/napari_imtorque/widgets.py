@@ -1,20 +1,21 @@
 """The tools with a form and a button: each works in a thread of its own, and its layers come when it is done."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from magicgui import magic_factory
 from napari.layers import Image, Shapes
-from napari.qt.threading import FunctionWorker, thread_worker
+from napari.qt.threading import FunctionWorker
 from napari.types import LayerDataTuple
-from qtpy.QtCore import QTimer
 
 import imtorque
+from imtorque.core.torque import default_sizes
+from imtorque.video import FrameExtrema
 from napari_imtorque.outlines import write_outlines
-from napari_imtorque.planes import Stack, lie_of, stack_of
-from napari_imtorque.results import Layer, blob_layers, edge_layer, map_layers
+from napari_imtorque.planes import Stack
+from napari_imtorque.results import Steps, blob_layers, edge_layers, map_layers, track_layers, volume_layers
+from napari_imtorque.work import start
 
 SIGNS = {"bright and dark": None, "bright": 1, "dark": -1}
 Worker = FunctionWorker[list[LayerDataTuple]]
@@ -31,10 +32,8 @@ def find_objects(
     image: Image, smallest: int = 0, largest: int = 0, kind: str = "bright and dark", min_score: float = 0.0
 ) -> Worker:
     """Find bright and dark objects: centres, outlines and labels with measurements."""
-    if largest and not 0 < smallest <= largest:
-        raise ValueError(f"diameters must rise from above 0, or both be 0, got {smallest} to {largest}")
-    options = {"sizes": (smallest, largest) if largest else None, "sign": SIGNS[kind], "min_score": min_score or None}
-    return _work(
+    options = {"sizes": _range(smallest, largest), "sign": SIGNS[kind], "min_score": min_score or None}
+    return start(
         image, lambda stack: blob_layers(stack, lambda plane: imtorque.find_blobs(plane, **options), "objects")
     )
 
@@ -43,7 +42,33 @@ def find_objects(
 def count_objects(image: Image, finder: Path) -> Worker:
     """Count what a finder was trained to find: centres, outlines and labels with measurements."""
     trained = imtorque.ObjectFinder.load(finder)
-    return _work(image, lambda stack: blob_layers(stack, trained.predict, Path(finder).stem))
+    return start(image, lambda stack: blob_layers(stack, trained.predict, Path(finder).stem))
+
+
+@magic_factory(
+    call_button="Track",
+    smallest={"label": "smallest size", "min": 0, "max": 100000},
+    largest={"label": "largest size", "min": 0, "max": 100000, "tooltip": "0: the 50 that stand out, of any size"},
+    kind={"choices": list(SIGNS)},
+)
+def track_objects(image: Image, smallest: int = 0, largest: int = 0, kind: str = "bright and dark") -> Worker:
+    """Find objects in every plane of a video, its first axis being time, and follow them: tracks."""
+    sizes = _range(smallest, largest)
+    listed = None if sizes is None else tuple(default_sizes((1, 1), smallest=2 * (smallest // 2) + 1, largest=largest))
+    finder = FrameExtrema(sizes=listed, sign=SIGNS[kind])
+    return start(image, lambda stack: track_layers(stack, finder, image.name))
+
+
+@magic_factory(
+    call_button="Find",
+    smallest={"label": "smallest diameter", "min": 0, "max": 100000},
+    largest={"label": "largest diameter", "min": 0, "max": 100000, "tooltip": "0: any size"},
+    kind={"choices": list(SIGNS), "value": "bright"},
+)
+def find_in_volume(image: Image, smallest: int = 0, largest: int = 0, kind: str = "bright") -> Worker:
+    """Find objects in a stack as one volume, its planes as far apart as the layer's scale says: labels."""
+    sizes, spacing = _range(smallest, largest), image.scale
+    return start(image, lambda stack: volume_layers(stack, sizes, SIGNS[kind], spacing, image.name))
 
 
 @magic_factory(
@@ -53,20 +78,20 @@ def count_objects(image: Image, finder: Path) -> Worker:
 def torque_maps(image: Image, largest: int = 0, patch: Literal["square", "disk"] = "square") -> Worker:
     """Compute at each pixel the strongest torque over all sizes, and the size it was found at."""
 
-    def maps(stack: Stack) -> list[Layer]:
+    def maps(stack: Stack) -> Steps:
         sizes = imtorque.default_sizes(stack.shape[-2:])
         chosen = sizes[sizes <= largest] if largest else sizes
         if not len(chosen):
             raise ValueError(f"the largest size must be at least {sizes[0]}, got {largest}")
         return map_layers(stack, np.asarray(chosen), patch, image.name)
 
-    return _work(image, maps)
+    return start(image, maps)
 
 
 @magic_factory(call_button="Detect", sigma={"min": 0.5, "max": 50.0, "step": 0.25})
 def edges(image: Image, sigma: float = 1.5) -> Worker:
     """Detect edges, as arrows with the brighter side on their right."""
-    return _work(image, lambda stack: [edge_layer(stack, sigma, image.name)])
+    return start(image, lambda stack: edge_layers(stack, sigma, image.name))
 
 
 @magic_factory(call_button="Save", file={"mode": "w", "filter": "*.geojson *.zip"})
@@ -75,14 +100,8 @@ def save_outlines(outlines: Shapes, file: Path) -> None:
     write_outlines(outlines, file)
 
 
-def _work(image: Image, make: Callable[[Stack], list[Layer]]) -> Worker:
-    """Make layers from the pixels of one, in a thread; they lie where it lies."""
-    stack, lie = stack_of(image), lie_of(image)
-
-    @thread_worker(progress=True)  # type: ignore[untyped-decorator]
-    def work() -> list[Any]:
-        return [(data, {**lie, **arguments}, kind) for data, arguments, kind in make(stack)]
-
-    worker = work()
-    QTimer.singleShot(0, worker.start)  # not at once: napari has yet to connect what becomes of the result
-    return worker
+def _range(smallest: int, largest: int) -> tuple[float, float] | None:
+    """Return the range that two fields of a form give, None where they are 0."""
+    if largest and not 0 < smallest <= largest:
+        raise ValueError(f"diameters must rise from above 0, or both be 0, got {smallest} to {largest}")
+    return (smallest, largest) if largest else None
