@@ -483,9 +483,9 @@ def test_a_file_that_is_no_good_image_is_refused_with_a_sentence(server, content
 @pytest.mark.parametrize(
     ("plane", "message"),
     [
-        ("page=2", "page must be one of 2"),
+        ("page=2", "page must be one of the file's 2"),
         ("page=-1", "page must be a number from 0"),
-        ("channel=1", "channel must be"),
+        ("channel=3", "channel must be one of"),
     ],
 )
 def test_a_plane_that_a_stack_does_not_have_is_refused(server, plane, message):
