@@ -96,8 +96,13 @@ def test_done_means_that_the_results_are_there(path, tmp_path, lost):
     assert (out / "notes.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("how", ["gone", "cut short", "added to"])
-@pytest.mark.parametrize("name", ["extrema.csv", "maps.zarr"])
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *((name, how) for name in ("extrema.csv", "maps.zarr") for how in ("gone", "cut short", "added to")),
+        ("extrema.csv", "edited"),
+    ],
+)
 def test_results_that_are_not_as_they_were_written_are_refused_and_kept(path, tmp_path, name, how):
     out = tmp_path / "out"
     arguments = (path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1, "--extrema", "all")
@@ -113,7 +118,8 @@ def test_results_that_are_not_as_they_were_written_are_refused_and_kept(path, tm
     if how == "gone":
         file.unlink()
     else:
-        file.write_bytes(content[:-1] if how == "cut short" else content + b"mine")
+        edits = {"cut short": content[:-1], "added to": content + b"mine", "edited": content[:-2] + b"0\n"}
+        file.write_bytes(edits[how])
     again = run(*arguments)
     assert again.exit_code == 1
     told = f"{out / name}: must be as it was written, got it changed; remove it to have it made again"

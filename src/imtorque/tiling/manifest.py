@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from imtorque.io.atomic import remove_leftovers, write_text
+from imtorque.io.ledger import sha256
 from imtorque.tiling.job import forget_work
 
 ZARR_PARTIAL = re.compile(r".+\.[0-9a-f]{32}\.partial")  # format: what zarr writes to before it renames
@@ -56,9 +57,9 @@ def end(out: Path, summary: dict[str, Any]) -> None:
     write_text(out / "results.json", json.dumps({**summary, "files": _files(out)}, indent=1) + "\n")
 
 
-def _files(out: Path) -> dict[str, list[int]]:
-    """Return how many files there are, and of how many bytes: of each table, and of each folder of the maps."""
-    found: dict[str, list[int]] = {}
+def _files(out: Path) -> dict[str, Any]:
+    """Return the checksum of each file, and how many there are, of how many bytes, in each folder of the maps."""
+    found: dict[str, Any] = {}
     for path in out.iterdir():
         if path.name not in ("settings.json", "results.json", "work") and not path.name.startswith("."):
             if path.is_dir():
@@ -66,7 +67,7 @@ def _files(out: Path) -> dict[str, list[int]]:
                     sizes = [os.stat(os.path.join(folder, name)).st_size for name in names]
                     found[Path(folder).relative_to(out).as_posix()] = [len(sizes), sum(sizes)]
             else:
-                found[path.name] = [1, path.stat().st_size]
+                found[path.name] = sha256(path)
     return found
 
 
