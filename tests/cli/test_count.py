@@ -364,7 +364,9 @@ def test_objects_are_counted_inside_the_dish_alone(tmp_path, monkeypatch):
     write_image("plain.png", np.full((100, 100), 90, np.uint8))
     run("count", "dish.png", "--sizes", "10-25", "--inside", "circle", "--out", "out")
     assert [row["count"] for row in rows_of("out/counts.csv")] == ["3"]
-    assert "must show one round dish" in run("count", "plain.png", "--inside", "circle", status=1).output
+    write_image("dot.png", np.full((3, 7), 90, np.uint8))
+    for name in ("plain.png", "dot.png"):
+        assert "must show one round dish" in run("count", name, "--inside", "circle", status=1).output
 
 
 @pytest.mark.usefixtures("cells")

@@ -515,6 +515,8 @@ def find_dish(image: Image) -> tuple[float, float, float] | None:
     factor = max(1, min(image.shape[:2]) // DISH_SIDE)
     small = shrink_image(image, factor)
     side = min(small.shape[:2])
+    if side < 3 / MIN_DISH_SHARE:  # the smallest diameter that can be looked for
+        return None
     found = find_blobs(small, sizes=(MIN_DISH_SHARE * side, MAX_DISH_SHARE * side), sign=0)
     round_ones = np.flatnonzero(found.minor >= MIN_DISH_ROUNDNESS * found.major)
     if not round_ones.size:
