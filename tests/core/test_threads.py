@@ -22,7 +22,7 @@ START = """
 import os, queue, signal, sys, threading
 import numpy as np
 import imtorque
-from imtorque import _native, segmentation
+from imtorque import _native, segmentation, volumes
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start without it
 rng = np.random.default_rng(0)
@@ -55,6 +55,8 @@ LONG = {  # each takes a second or more, and polls twenty times in one
     "closure of rectangles": "edges = field(4000)\n"
     "work = lambda: imtorque.value_and_scale_maps(edges, [(n, n + 2) for n in range(3, 203, 2)], polarity='free')",
     "extrema": "edges = field(4000)\nwork = lambda: imtorque.find_extrema(edges, sizes=range(3, 1003, 2))",
+    "gradient torque of volumes": "volume = rng.random((160, 160, 160)).astype(np.float32)\n"
+    "work = lambda: volumes.gradient_torque(volume, range(3, 203, 2))",
     "absolute contributions": "edges, n = field(1500), 40000\n"
     "votes = [np.full(n, 750), np.full(n, 750), np.full(n, 1501), np.full(n, 1501)]\n"
     "work = lambda: _native.contributions(edges.fx, edges.fy, *votes, np.ones(n), False, True, False)",
