@@ -303,9 +303,16 @@ def test_few_objects_do_not_move_the_threshold_far():
     for images in (1, 4):
         threshold = ObjectFinder([("threshold",)]).fit(IMAGES[:images], BOXES[:images]).best_params_.threshold
         objects = sum(map(len, BOXES[:images]))
+        usual = training.usual_threshold(images, objects)
         reach = objects / (objects + training.PRIOR_OBJECTS)
-        assert threshold >= training.USUAL_THRESHOLD + reach * (lowest - training.USUAL_THRESHOLD) - 1e-9
-        assert threshold <= training.USUAL_THRESHOLD + reach * (highest - training.USUAL_THRESHOLD) + 1e-9
+        assert usual + reach * (lowest - usual) - 1e-9 <= threshold <= usual + reach * (highest - usual) + 1e-9
+
+
+def test_a_lone_image_has_a_lower_threshold_the_fewer_objects_it_has():
+    thresholds = [training.usual_threshold(1, objects) for objects in (0, 5, 50, 5000)]
+    assert thresholds[0] == training.LONE_THRESHOLD
+    assert thresholds == sorted(thresholds)
+    assert thresholds[-1] < training.usual_threshold(2, 5) == training.USUAL_THRESHOLD
 
 
 def test_feature_maps_of_training_images_are_held_one_at_a_time(monkeypatch):
