@@ -22,8 +22,9 @@ from imtorque_reproduce.counting.curves import (
     changed,
     curve_rows,
     robustness_rows,
+    transfer_rows,
 )
-from imtorque_reproduce.counting.methods import learn_pixels
+from imtorque_reproduce.counting.methods import learn, learn_pixels
 from imtorque_reproduce.counting.pixel_controls import DETECT, pixel_features
 from imtorque_reproduce.counting.plots import curve_images, gallery
 from imtorque_reproduce.counting.scores import (
@@ -120,6 +121,16 @@ def test_changed_images_are_scored_beside_the_same_images_as_they_are(tmp_path):
     assert len(scores) == len(ROBUST) * (1 + len(CHANGES))
     assert scores["torque-sizes:plain@discs"] == missing.centre.f1
     assert min(scores[f"torque-sizes:{change}@discs"] for change in ("ramp", "dim", "blur")) == 1
+
+
+def test_what_was_learned_is_counted_on_sets_of_the_same_kind_alone(tmp_path):
+    Image.fromarray(drawn()).save(tmp_path / "a.png")
+    image = truth(tmp_path)
+    sets = [CountingSet(name, [image], [image]) for name in ("discs-a", "discs-b", "squares", "discs-c")]
+    sets[3].test.clear()
+    rows = transfer_rows(sets[0], learn([image]), sets)
+    assert [row["method"] for row in rows] == ["learned:from-discs-a@discs-b"]
+    assert rows[0]["f1"] == 1
 
 
 def test_nothing_is_learned_for_curves_that_no_image_is_left_for(tmp_path):

@@ -15,6 +15,7 @@ from imtorque_reproduce.counting.table import (
     main,
     oracle_table,
     table,
+    transfer_table,
 )
 
 ROWS = [{"method": f"{name}@marrow", "f1": 0.5, "mae": 2.0, "count": 8.0} for name in METHODS]
@@ -56,3 +57,17 @@ def test_tables_of_changed_images_and_of_losses_have_a_column_for_each_set_that_
     assert len(lines) == 3 + len(ORACLES)
     assert lines[2].endswith("| 0.500 / 0.250 |")
     assert lines[-1].endswith("| 0.750 |")
+
+
+def test_the_table_of_transfers_has_what_was_learned_elsewhere_beside_what_was_learned_there():
+    assert transfer_table(ROWS) == ""
+    first, second = "nuclei-fluorescence", "nuclei-stained"
+    row = {"f1": 0.5, "mae": 1.0, "count": 4.0}
+    own = [{"method": f"learned:plain@{name}", **row, "f1": 0.75} for name in (first, second)]
+    lines = transfer_table([*own, {"method": f"learned:from-{first}@{second}", **row}]).splitlines()
+    assert lines[0].endswith("count error | nuclei, stained |")
+    assert lines[2:] == ["| nuclei, fluorescence | 0.500, 25 % |"]
+    lines = transfer_table(
+        [*own, *({"method": f"learned:from-{a}@{b}", **row} for a, b in ((first, second), (second, first)))]
+    )
+    assert lines.splitlines()[2] == "| nuclei, fluorescence | 0.750, 25 % | 0.500, 25 % |"

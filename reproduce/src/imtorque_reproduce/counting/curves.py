@@ -1,4 +1,4 @@
-"""How detection bears changed images, and how much must be annotated."""
+"""How detection bears changed images and those of another set, and how much must be annotated."""
 
 from __future__ import annotations
 
@@ -102,6 +102,23 @@ def robustness_rows(
                     [_score_changed(truth, methods[name], change, radius) for truth in test[:CURVE_IMAGES]]
                 )
             rows.append({"method": f"{name}:{change}@{part.name}", **known[key]})
+    return rows
+
+
+def transfer_rows(
+    part: CountingSet, finder: ObjectFinder, others: Sequence[CountingSet], limit: int | None = None
+) -> list[dict[str, Any]]:
+    """Return rows learned:from-SET@OTHER: what was learned on a set, counted on the first test images of its kin.
+
+    These are the sets of the same folder, whose names begin alike; learned:plain@OTHER are the same images.
+    """
+    rows = []
+    for other in others:
+        left = other.test[:limit][:CURVE_IMAGES]
+        if other.name != part.name and other.name.partition("-")[0] == part.name.partition("-")[0] and left:
+            radius = match_radius(other.training)
+            scores = [_score_changed(truth, finder, "plain", radius) for truth in left]
+            rows.append({"method": f"learned:from-{part.name}@{other.name}", **_summary(scores)})
     return rows
 
 

@@ -15,7 +15,7 @@ from imtorque.datasets.counting import CountingImage, CountingSet, counting_sets
 from imtorque.detection import Blobs, ObjectFinder
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import CONTROLS
-from imtorque_reproduce.counting.curves import CLICKS, curve_rows, robustness_rows
+from imtorque_reproduce.counting.curves import CLICKS, curve_rows, robustness_rows, transfer_rows
 from imtorque_reproduce.counting.methods import (
     LEARNED,
     Method,
@@ -51,6 +51,8 @@ NOTES = (
     "with outlines that overlap whatever they lie on; recall is the share of objects that some proposal overlaps. They "
     "are counted at the working size: as-is differs a little from learned. worst.png has for each set the test image "
     "with the least f1, but for marrow, whose licence is not stated.",
+    "learned:from-SET@OTHER is the finder of a set, counted on the first test images of another of its kind (nuclei), of "
+    "another magnification and stain; learned:plain@OTHER are the same images, counted by their own.",
     "Boxes of blood cells are incomplete at the rim and in clumps: precision is understated for every method. "
     "Platelets are neither right nor wrong.",
 )
@@ -62,7 +64,7 @@ def run(request: Request) -> Report:
     wanted = [name for name in request.option("sets", "").split(",") if name]
     curves = request.option("curves", "yes", ("yes", "images", "no"))
     sets = [part for part in counting_sets(request.data) if not wanted or part.name in wanted]
-    of_set = partial(_set_results, limit=request.limit, curves=curves)
+    of_set = partial(_set_results, sets=sets, limit=request.limit, curves=curves)
     found = list(each(of_set, sets, request.jobs, "counting", "sets"))
     rows = [row for one in found for row in one.rows]
     worst = {part.name: one.worst for part, one in zip(sets, found, strict=True) if part.name not in UNLICENSED}
@@ -93,7 +95,7 @@ class SetResults:
     worst: tuple[CountingImage, Blobs]
 
 
-def _set_results(part: CountingSet, *, limit: int | None, curves: str) -> SetResults:
+def _set_results(part: CountingSet, *, sets: Sequence[CountingSet], limit: int | None, curves: str) -> SetResults:
     """Tune on the training images of a set, and score on its test images."""
     test = part.test[:limit]
     methods, radius = tuned_methods(part.training), match_radius(part.training)
@@ -104,6 +106,7 @@ def _set_results(part: CountingSet, *, limit: int | None, curves: str) -> SetRes
     rows += oracle_rows(part.name, [losses(learned, truth) for truth in test])
     if curves != "no":
         rows += robustness_rows(part, methods, test, scores, radius)
+        rows += transfer_rows(part, learned, sets, limit)
         rows += curve_rows(part, methods, test, CLICKS if curves == "yes" else ())
     worst = min(range(len(test)), key=lambda n: scores["learned"][n].centre.f1)
     return SetResults(

@@ -101,6 +101,25 @@ def oracle_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def transfer_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of what was learned on one set and counted on another of its kind."""
+    scores = {str(row["method"]): row for row in rows}
+    sets = [name for name in SETS if any(f"learned:from-{name}@{other}" in scores for other in SETS)]
+    if not sets:
+        return ""
+    counted = [name for name in SETS if any(f"learned:from-{other}@{name}" in scores for other in sets)]
+    lines = [
+        "| learned from, counted on: F1 by centre / by box, count error | "
+        + " | ".join(SETS[name] for name in counted)
+        + " |",
+        "|---" * (len(counted) + 1) + "|",
+    ]
+    for taught in sets:
+        names = (f"learned:{'plain' if taught == name else f'from-{taught}'}@{name}" for name in counted)
+        lines.append(f"| {SETS[taught]} | " + " | ".join(_cell(scores[n]) if n in scores else "" for n in names) + " |")
+    return "\n".join(lines)
+
+
 def _cell(row: Mapping[str, Any]) -> str:
     by_box = f" / {row['f1_iou']:.3f}" if "f1_iou" in row else ""
     return f"{row['f1']:.3f}{by_box}, {100 * row['mae'] / row['count']:.0f} %"
@@ -119,7 +138,7 @@ def main(
 ) -> None:
     """Write the table and the images beside the results into the page."""
     rows = json.loads(results.read_text("utf-8"))["rows"]
-    tables = [text for text in (table(rows), changes_table(rows), oracle_table(rows)) if text]
+    tables = [text for text in (write(rows) for write in (table, changes_table, oracle_table, transfer_table)) if text]
     folder = Path(os.path.relpath(results.parent, page.parent)).as_posix()
     shown = [f"![{title}]({folder}/{name})" for name, title in IMAGES.items() if (results.parent / name).exists()]
     write_text(page, filled(page.read_text("utf-8"), "\n\n".join([*tables, *shown])))
