@@ -13,16 +13,19 @@ from imtorque_reproduce.counting.controls import Range, marked_sizes
 from imtorque_reproduce.counting.methods import detections
 from imtorque_reproduce.counting.scores import score_image
 from imtorque_reproduce.report import Report, Request, checksum
-from imtorque_reproduce.scoring import Floats, compare
+from imtorque_reproduce.scoring import Floats, compare, mean_rows
 
 PACKAGE = "imtorque.detection"
 MODULES = (
     *("noise", "pyramid", "ring_torque", "colour", "proposals", "outlines"),
     *("contour_proposals", "contour_features", "scoring", "selection", "blobs"),
 )
-FIXED = ("ANGLES", "REFINED_RAYS")  # arrays have this shape
+# Shapes of arrays, bounds, and what is derived.
+FIXED = (
+    *("ANGLES", "REFINED_RAYS", "MAX_MOVES", "MAX_BRANCHINGS", "MAX_ITERATIONS", "MIN_RESPONSE", "COMPARED_SIDE"),
+    *("WHITE_NOISE_RESPONSE", "MIN_FOUND_SHARE", "LUMINANCE", "MIN_GREY_EDGE"),
+)
 LARGEST_SCORED = 400_000  # pixels; bound: time
-METRICS = KNOWN, UNKNOWN = ("f1", "f1_unknown")
 Sized = tuple[CountingImage, Range]
 
 
@@ -37,35 +40,21 @@ def run(request: Request) -> Report:
         if math.prod(image.image().shape[:2]) <= LARGEST_SCORED
     ]
     scores = score_changes(partial(_score, images), constants_of(PACKAGE, MODULES, FIXED), request)
-    pairs = [(name, AS_IT_IS) for name in list(scores)[1:]]
     return Report(
         data="counting",
         data_sha256=checksum([image.image_path for image, _ in images], request.data),
         split="train",
         images=len(images),
         settings={"sets": [one.name for one in sets], "largest_image": LARGEST_SCORED},
-        rows=[
-            {"method": name} | dict(zip(METRICS, f.mean(axis=0).tolist(), strict=True)) for name, f in scores.items()
-        ],
-        differences=[
-            row
-            for column, metric in enumerate(METRICS)
-            for row in compare({name: f[:, column] for name, f in scores.items()}, pairs, metric)
-        ],
-        notes=[
-            f"{KNOWN}: of centres, mean over images, with the range of sizes known; {UNKNOWN}: with nothing known.",
-            NOTE,
-        ],
+        rows=mean_rows({name: {"f1": values} for name, values in scores.items()}),
+        differences=compare(scores, [(name, AS_IT_IS) for name in list(scores)[1:]], "f1"),
+        notes=["f1: of centres, mean over images, with the range of sizes known.", NOTE],
     )
 
 
 def _score(images: Sequence[Sized]) -> Floats:
-    """Return F1 of each image, (n, 2): with the range of sizes known, and with nothing known."""
-    return np.array([[_f1(image, sizes), _f1(image, None)] for image, sizes in images])
-
-
-def _f1(truth: CountingImage, sizes: Range | None) -> float:
-    return score_image(detections(find_blobs(truth.image(), sizes=sizes)), truth, masks=False).centre.f1
+    found = [(detections(find_blobs(image.image(), sizes=sizes)), image) for image, sizes in images]
+    return np.array([score_image(one, image, masks=False).centre.f1 for one, image in found])
 
 
 def _limits(training: Sequence[CountingImage]) -> Range:
