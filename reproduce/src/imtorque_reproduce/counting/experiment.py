@@ -51,8 +51,8 @@ NOTES = (
     "with outlines that overlap whatever they lie on; recall is the share of objects that some proposal overlaps. They "
     "are counted at the working size: as-is differs a little from learned. worst.png has for each set the test image "
     "with the least f1, but for marrow, whose licence is not stated.",
-    "learned:from-SET@OTHER is the finder of a set, counted on the first test images of another of its kind (nuclei), of "
-    "another magnification and stain; learned:plain@OTHER are the same images, counted by their own.",
+    "learned:from-SET@OTHER is the finder of a set, counted on the first test images of another of its kind (nuclei), "
+    "of another magnification and stain; learned:plain@OTHER are the same images, counted by their own.",
     "Boxes of blood cells are incomplete at the rim and in clumps: precision is understated for every method. "
     "Platelets are neither right nor wrong.",
 )
