@@ -80,12 +80,12 @@ def test_grey_and_equal_channels_give_one_map():
     assert_allclose(network(grey).strength, network(coloured).strength, atol=1e-6)
 
 
-def test_the_answer_of_several_scales_is_their_mean():
+def test_the_odds_at_several_scales_are_their_geometric_mean():
     network, colours = random_network(0), np.random.default_rng(0).random((3, 32, 48))
     fine, coarse, both = (network.likely(colours, scales) for scales in ([1.0], [0.5], [1.0, 0.5]))
     assert_allclose(fine, network.answer(colours), atol=1e-6)
     assert np.ptp(fine) > 0.02
-    assert_allclose(both, (fine + coarse) / 2, atol=1e-6)
+    assert_allclose((both / (1 - both)) ** 2, fine / (1 - fine) * coarse / (1 - coarse), rtol=1e-4)
 
 
 def test_a_saved_network_gives_the_same_map(tmp_path):

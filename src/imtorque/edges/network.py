@@ -18,6 +18,7 @@ import numpy as np
 
 from imtorque import _native
 from imtorque.core.caching import cached_property
+from imtorque.core.logistic import sigmoid
 from imtorque.core.resizing import resize
 from imtorque.core.types import Float32Array, Image
 from imtorque.edges.oriented import OrientedMap
@@ -34,7 +35,8 @@ FIELDS = 2  # fields of forces whose torque is taken; untuned
 LEVEL = 2  # of the decoder, at which it is; untuned
 STEP = 16  # pixels: heights and widths are multiples of the coarsest level's; derived: 2 to the LEVELS less 1
 MIDDLE, SPREAD = 0.5, 0.25  # of colours, about those of photographs; untuned: round
-SCALES = (0.5, 1.0)  # of the image, whose answers are averaged; chosen on halves of Berkeley's training images
+SCALES = (0.5, 1.0)  # of the image, whose logits are averaged; chosen on halves of Berkeley's training images
+LEAST_LIKELY = 1e-4  # so that no scale decides alone; untuned
 RIDGE_SIGMA = 2.0  # pixels, at which the ridges of the answer are followed; convention: that of Sketch Tokens
 LEVELS = 5  # untuned
 MOST_CHANNELS, MOST_BLOCKS = 512, 16  # bound: of a level, in a file
@@ -70,8 +72,11 @@ class BoundaryNetwork:
         for scale in scales:
             shape = (max(1, round(scale * height)), max(1, round(scale * width)))
             seen = np.stack([resize(plane, shape) for plane in colours])
-            total += resize(self.answer(seen).astype(np.float64), (height, width))
-        return np.clip(total / len(scales), 0, 1).astype(np.float32)
+            found = np.clip(
+                resize(self.answer(seen).astype(np.float64), (height, width)), LEAST_LIKELY, 1 - LEAST_LIKELY
+            )
+            total += np.log(found / (1 - found))
+        return sigmoid(total / len(scales)).astype(np.float32)
 
     def answer(self, colours: Planes) -> Float32Array:
         """Return what one pass over RGB (3, H, W) says, (H, W)."""
