@@ -263,6 +263,15 @@ def test_a_gesture_right_after_the_page_came_is_a_step(tab):
     at_step(tab, 1)
 
 
+def test_an_image_dropped_on_a_page_that_a_link_opened_is_undone_to_the_links(tab):
+    tab.open("#image=sample:shapes&y=98&x=119&size=67").rest()
+    tab.drop(file_bytes(np.kron(np.eye(9, dtype=np.uint8) * 200, np.ones((9, 9), np.uint8))))
+    at_step(tab, 1)
+    tab.page.go_back()
+    tab.page.wait_for_selector("#image option[value='sample:shapes']:checked", state="attached")
+    assert tab.wait().place == (98, 119, 67)
+
+
 def test_strokes_of_the_sketch_are_undone(tab):
     tab.open("#image=sketch").rest()
     before = tab.torque

@@ -167,6 +167,7 @@ async function begin() {
     state.detector = page.panel.detectorName(state.detector);
     if (inFolder() && !location.hash) state.tool = state.tab = "count";
     await openNamed(state.image ?? firstImage(), { target: { ...state } });
+    recordChange(); // also where the address held all of it
   } catch (error) {
     toast(error.message);
   }
