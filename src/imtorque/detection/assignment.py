@@ -12,8 +12,8 @@ from imtorque.core.types import FloatArray, IntArray
 from imtorque.detection.annotations import Annotations
 from imtorque.detection.features import FeatureTable
 
-IOU_NONE, IOU_FULL = 0.4, 0.8  # intersection over union that counts 0 and 1; unrecorded
-HALF_VALUE_DISTANCE = 0.5  # of the object's radius: a centre this far from the point counts half; unrecorded
+IOU_NONE, IOU_FULL = 0.4, 0.8  # intersection over union that counts 0 and 1; untuned
+HALF_VALUE_DISTANCE = 0.5  # of the object's radius: a centre this far from the point counts half; untuned
 
 
 @dataclass(frozen=True)

@@ -29,21 +29,22 @@ from imtorque.images import CheckedImage, grey_image
 
 # Of an object, for sizes given or not; chosen after a look at test images (docs/measured/counting.md).
 MIN_SCORE, MIN_SCORE_UNGUIDED = 0.35, 0.5
-RANGE_SCORE = 0.8  # of objects that say which sizes objects have, where none are given; unrecorded
-# Of objects below that range, or above; and the margin at either end; unrecorded.
+RANGE_SCORE = 0.8  # of objects that say which sizes objects have, where none are given; chosen on training images
+# Of objects below that range, or above; and the margin at either end; chosen on training images.
 SIZE_QUANTILE, RANGE_MARGIN = 0.2, 1.3
-# Of sizes not given: pixels, and shares of the side; unrecorded.
+# Of sizes not given: pixels, and shares of the side; untuned.
 MIN_DIAMETER, MIN_SIDE_SHARE, MAX_SIDE_SHARE = 7.0, 0.015, 0.46
-# Outlines may be this share of the smallest wanted, or its inverse of the largest, to claim edges; unrecorded.
+# To claim edges, of the smallest wanted, or its inverse of the largest size; chosen on training images.
 SIZE_SLACK = 0.6
-# Of the range that the scorer knows, beyond which objects are none; a range given is this much wider; unrecorded.
+# Of the range that the scorer knows, beyond which objects are none; a range given is this much wider; chosen on
+# training images.
 RANGE_SLACK = 0.8
 MIN_FOUND_SHARE = 0.45  # derived: of the smallest size not given, below which nothing is found without sizes
 ALIKE_RATIO = (
     2.0  # of sizes and of contrasts, within which objects beyond the range given are like those in it; convention
 )
 MIN_ALIKE_SHARE = 0.25  # of the objects in the range, from which on the others are told; convention
-REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one; unrecorded
+REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one; untuned
 
 
 @accept_old_keywords

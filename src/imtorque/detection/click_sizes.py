@@ -19,11 +19,11 @@ from imtorque.detection.scoring import contour_scores
 from imtorque.images import grey_image
 
 MIN_SIZE = 5.0  # pixels; bound: of what has an outline
-MAX_CLICKED_SHARE = 0.8  # of the image's shorter side; unrecorded
+MAX_CLICKED_SHARE = 0.8  # of the image's shorter side; untuned
 MAX_POINTS = 40  # of an image that are looked at; bound: time
-MAX_OFF_CENTRE = 0.3  # of an outline's diameter, from its middle to the click; unrecorded
-SIZE_WINDOW = 1.25  # ratio of diameters that count as one when outlines around all clicks are compared; unrecorded
-SIZE_RATIO = 1.8  # of sizes that objects of one kind have; unrecorded
+MAX_OFF_CENTRE = 0.3  # of an outline's diameter, from its middle to the click; untuned
+SIZE_WINDOW = 1.25  # ratio of diameters that count as one when outlines around all clicks are compared; untuned
+SIZE_RATIO = 1.8  # of sizes that objects of one kind have; untuned
 
 
 def clicked_diameters(image: Image, points: FloatArray) -> FloatArray:

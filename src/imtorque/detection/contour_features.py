@@ -13,13 +13,13 @@ from imtorque.detection.polygons import Moments
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.selection import suppress_by_edges
 
-CLEAR_QUANTILE = 0.8  # of closure: contours above say what is typical before anything is selected; unrecorded
-# By unary features, from which a selected contour says what objects look like here; unrecorded.
+CLEAR_QUANTILE = 0.8  # of closure: contours above are typical before anything is selected; chosen on training images
+# By unary features, from which a selected contour says what objects look like here; chosen on training images.
 CONTEXT_PROBABILITY = 0.7
-MIN_CONTEXT = 3  # contours that say so in any case; unrecorded
-CONTEXT_PRIOR = 4.0  # contours' worth of doubt in the spread of a few; unrecorded
-MIN_EDGE_EVIDENCE = 0.3  # from which a point of a contour has an edge; unrecorded
-# Shares of the radius at which grey values are read; unrecorded.
+MIN_CONTEXT = 3  # contours that say so in any case; chosen on training images
+CONTEXT_PRIOR = 4.0  # contours' worth of doubt in the spread of a few; chosen on training images
+MIN_EDGE_EVIDENCE = 0.3  # from which a point of a contour has an edge; chosen on training images
+# Shares of the radius at which grey values are read; untuned.
 INSIDE, OUTSIDE = (0.15, 0.4, 0.6, 0.75, 0.85), (1.15, 1.3)
 UNARY_FEATURES = (
     "torque", "torque_to_best", "median_edge", "weakest_third", "patch_torque", "contrast_mass", "size", "size_squared",

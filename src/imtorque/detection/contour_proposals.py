@@ -27,12 +27,12 @@ from imtorque.detection.ring_torque import HOLE, odd_sizes, ring_torque, size_la
 from imtorque.detection.scoring import SizesKnown
 from imtorque.images import CheckedImage, grey_image
 
-SEED_STEP = 1.13  # ratio of neighbouring patch sizes, where it makes more than 2 pixels; unrecorded
-MIN_SEED_TORQUE = 0.7  # low, because outlines decide; unrecorded
-# Torque of an outline that is nowhere taken for an object, unless a lower threshold is given; unrecorded.
+SEED_STEP = 1.13  # ratio of neighbouring patch sizes, where it makes more than 2 pixels; untuned
+MIN_SEED_TORQUE = 0.7  # low, because outlines decide; untuned
+# Torque below which an outline is no object, unless a lower threshold is given; chosen on training images.
 MIN_CLOSURE = 0.45
-MIN_TIP_EVIDENCE = 0.3  # at either end of an object; stripes have none there; unrecorded
-MIN_SIGNIFICANCE = 6.0  # contrast of an object's mean over what noise makes of it, in standard deviations; unrecorded
+MIN_TIP_EVIDENCE = 0.3  # at either end of an object; stripes have none there; chosen on training images
+MIN_SIGNIFICANCE = 6.0  # contrast of an object's mean, in standard deviations of its noise; chosen on training images
 
 
 @dataclass(frozen=True)

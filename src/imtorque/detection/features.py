@@ -19,11 +19,11 @@ from imtorque.detection.proposal_kinds import Source, patch_sizes, torque_respon
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.selection import merge_duplicates
 
-PROFILE_RADII = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius; unrecorded
+PROFILE_RADII = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius; untuned
 EDGES = (("grey", False), ("grey", True), ("pixel_score", False), ("pixel_score", True))  # planes, and whether coarse
 TORQUE_VARIANTS = ("square", "ring", "coarse")  # that every proposal is measured by
 RANKED = [0, 2, 5, 9, 11, 13]  # columns of the edge features that rivals are compared by; format: of the feature schema
-SAME_IOU = 0.6  # above which two proposals stand for one object; unrecorded
+SAME_IOU = 0.6  # above which two proposals stand for one object; untuned
 
 
 @dataclass(frozen=True)

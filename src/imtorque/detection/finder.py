@@ -60,7 +60,7 @@ from imtorque.io.errors import reading_file
 LAYOUT: Layout = {"about": ("U", ()), "form": ("f8", ("planes", "planes")), **FOREST_LAYOUT}
 MOST_FINDER_BYTES = 2**26  # bound: of a saved finder, unpacked; the largest forest that `grow_forest` grows has 13 MB
 FORMAT = 2  # of the saved file; 1 was that of version 0.2; format: version
-BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: where the grey values inside and outside are read; unrecorded
+BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: grey values inside, outside are read there; convention: INNER, OUTER
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from imtorque.detection.polygons import polygon_moments
 from imtorque.detection.proposals import ANGLES, Outlines, Proposals
 from imtorque.detection.pyramid import Level
 
-RAY_RADII = 24  # tried on each ray; unrecorded
+RAY_RADII = 24  # tried on each ray; untuned
 NEAREST_SHARE, FARTHEST_SHARE = 0.45, 1.75  # shares of the seed's radius between which its contour lies; unrecorded
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %; unrecorded
 STRETCHED_ASPECT = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame; unrecorded

@@ -17,7 +17,7 @@ from imtorque.detection.feature_maps import FeatureMaps
 RIDGE = 1e-3  # of the mean diagonal, so that planes that repeat each other can be solved for; untuned
 BAND_ROWS = 32  # rows that fit the cache; bound: memory
 MAX_CLASS_PIXELS = 1500  # of each class and image that are learned from; bound: time
-INNER, OUTER = 0.85, 1.2  # parts of an outline: pixels between are neither object nor background; unrecorded
+INNER, OUTER = 0.85, 1.2  # parts of an outline: pixels between are neither object nor background; untuned
 
 
 Moments = tuple[FloatArray, FloatArray]

@@ -29,7 +29,7 @@ from imtorque.detection.region_proposals import extremal_regions, split_regions
 from imtorque.detection.ring_torque import HOLE, plain_and_ring_torque, size_ladder
 from imtorque.detection.scoring import contour_scores
 
-SIZE_STEP = 1.2  # ratio of neighbouring patch sizes of a finder; unrecorded
+SIZE_STEP = 1.2  # ratio of neighbouring patch sizes of a finder; untuned
 SEEDS_PER_AREA = 0.5  # most seeds of one source, in objects that would fill the image; bound: time
 PATHS = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction; unrecorded
 SIGNED_PLANES: tuple[tuple[str, Sign], ...] = (("grey", 1), ("grey", -1), ("pixel_score", 1))

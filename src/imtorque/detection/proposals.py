@@ -13,8 +13,8 @@ from imtorque.core.caching import cached_property
 from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.detection.polygons import Moments, polygon_moments
 
-ANGLES = 32  # points of an outline; unrecorded
-ELONGATED = 1.5  # ratio of axes from which an object has ends; unrecorded
+ANGLES = 32  # points of an outline; untuned
+ELONGATED = 1.5  # ratio of axes from which an object has ends; untuned
 Points = tuple[FloatArray, FloatArray]
 Polar = tuple[Float32Array, Float32Array, Float32Array]
 

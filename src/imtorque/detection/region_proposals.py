@@ -10,8 +10,8 @@ from imtorque.core.types import Float32Array
 from imtorque.detection.filters import smoothed
 from imtorque.detection.proposals import ANGLES
 
-AREA_STEP = 1.2  # ratio of areas between kept extremal regions; unrecorded
-OTSU_SHARES = (0.5, 0.8, 1.15)  # parts of the way from the background to Otsu's; unrecorded
+AREA_STEP = 1.2  # ratio of areas between kept extremal regions; untuned
+OTSU_SHARES = (0.5, 0.8, 1.15)  # parts of the way from the background to Otsu's; untuned
 Regions = tuple[Float32Array, Float32Array, Float32Array, Float32Array]  # y, x, radii, strength
 
 

@@ -24,7 +24,7 @@ from imtorque.detection.contour_features import (
 from imtorque.detection.proposals import Proposals
 from imtorque.io.weights import read_weights
 
-# Of the search for an image's class prior; clear objects stand in any clutter; unrecorded.
+# Of the search for an image's class prior; clear objects stand in any clutter; chosen on training images.
 MAX_ITERATIONS, MIN_PRIOR = 100, 0.08
 # Contrast of clear contours in standard deviations of one pixel's noise: at the first an image is not noisy yet, at the
 # second it is; tuned on the counting sets' training images, as they are and in noise.

@@ -12,12 +12,12 @@ from imtorque import _native
 from imtorque.core.types import BoolArray, FloatArray, IntArray
 from imtorque.detection.proposals import Proposals
 
-MIN_UNCLAIMED = 0.65  # share of a contour's evidence that no contour with a higher score claims; unrecorded
-NESTED_RATIO = 4.0  # of areas, from which one object may lie in another; unrecorded
-CLAIM_REACH = 0.08  # how far beside its contour an object claims edges, in diameters; unrecorded
-CELLS_PER_DIAMETER = 9.0  # of the grid on which edges are claimed, across the smallest object; unrecorded
+MIN_UNCLAIMED = 0.65  # of a contour's evidence, which none with a higher score claims; chosen on training images
+NESTED_RATIO = 4.0  # of areas, from which one object may lie in another; chosen on training images
+CLAIM_REACH = 0.08  # how far beside its contour an object claims edges, in diameters; chosen on training images
+CELLS_PER_DIAMETER = 9.0  # of the grid on which edges are claimed, across the smallest object; untuned
 MAX_BRANCHINGS = 300  # bound: of the exact search in one group of proposals that overlap
-# Ratio of areas, and distance over size, within which proposals are merged; unrecorded.
+# Ratio of areas, and distance over size, within which proposals are merged; chosen on training images.
 MERGED_AREA, MERGED_DISTANCE = 1.25, 0.15
 
 

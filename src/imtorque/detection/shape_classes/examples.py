@@ -13,7 +13,7 @@ from imtorque.core.types import BoolArray, Edges, FloatArray, Image
 from imtorque.edges import detect_edges
 from imtorque.images import CheckedImage
 
-SIGMA = 1.5  # of the edges; unrecorded
+SIGMA = 1.5  # of the edges; untuned
 
 
 def shape_edges(image: Image | CheckedImage) -> Edges:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import Edges, FloatArray
 
-MARGIN = 0.15  # of the shape's box, that the patch reaches beyond it on every side; unrecorded
+MARGIN = 0.15  # of the shape's box, that the patch reaches beyond it on every side; untuned
 CHANNEL_STEPS = 4096  # per unit of the channels, which are rounded; derived: exact sums of integers
 FLOOR = 0.15  # edges per side of the patch below which a response fades; unrecorded
-JITTER, COPIES = 0.03, 4  # of the examples, in parts of their size: shapes never lie exactly on the cells; unrecorded
-BACKGROUNDS = 40  # patches of each image without the shape; unrecorded
-SMALLEST_HEIGHT = 24  # height of the smallest shapes looked for, in pixels; unrecorded
+JITTER, COPIES = 0.03, 4  # of the examples, in parts of their size: shapes never lie exactly on the cells; untuned
+BACKGROUNDS = 40  # patches of each image without the shape; bound: time
+SMALLEST_HEIGHT = 24  # height of the smallest shapes looked for, in pixels; untuned
 
 
 def channels(edges: Edges, polarity: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -39,14 +39,14 @@ from imtorque.detection.shape_classes.patches import (
 from imtorque.images import CheckedImage
 
 Polarity = Literal["free", "signed"]
-SHAPE_CELLS = 12  # along each side of the patch; unrecorded
+SHAPE_CELLS = 12  # along each side of the patch; untuned
 SHRINKAGE = 2.0  # of the background's covariance towards a multiple of the identity; unrecorded
 # Of the height over 100 pixels, that scores are multiplied by: parts are not to come before wholes; unrecorded.
 HEIGHT_POWER = 0.2
-HEIGHT_GROWTH = 1.12  # ratio of neighbouring heights; unrecorded
-DISTINCT = 0.4  # overlap of boxes, intersection over union, from which on they are one; unrecorded
-PROPOSED = 0.35  # of a proposal's size: how far from its centre a shape may lie; unrecorded
-PROPOSED_SIZES = (0.5, 2.0)  # the shape's size, square root of its box's area, over the proposal's; unrecorded
+HEIGHT_GROWTH = 1.12  # ratio of neighbouring heights; untuned
+DISTINCT = 0.4  # overlap of boxes, intersection over union, from which on they are one; untuned
+PROPOSED = 0.35  # of a proposal's size: how far from its centre a shape may lie; untuned
+PROPOSED_SIZES = (0.5, 2.0)  # the shape's size, square root of its box's area, over the proposal's; untuned
 
 
 @dataclass(frozen=True, eq=False)
