@@ -41,7 +41,9 @@ EXPERIMENTS = {
     ),
     "hidden-objects": Experiment("patterns.hidden", "objects seen by depth and motion alone", draws=True),
     "network": Experiment("network.experiment", "the network that finds boundaries"),
-    "network-figures": Experiment("network.figures", "the object under a click by the network's edges", lists=FIGURES),
+    "network-figures": Experiment(
+        "network.figures", "the object under a click by the network's edges", lists=("weizmann_horses",)
+    ),
     "nuclei": Experiment("nuclei.experiment", "nuclei in drawn volumes", draws=True),
     "objects": Experiment("objects.experiment", "masks without a click", lists=OBJECTS),
     "ownership": Experiment("ownership.experiment", "border ownership", lists=FIGURES),
