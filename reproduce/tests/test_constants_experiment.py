@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from imtorque.detection import blobs, find_blobs
@@ -42,18 +43,22 @@ def test_constants_are_listed_once_in_the_module_that_has_them():
     assert "ANGLES" not in {name for _, name in found}
 
 
-def test_every_constant_is_scored_smaller_and_larger(tmp_path, monkeypatch):
+def test_every_constant_is_scored_smaller_and_larger(tmp_path):
     (tmp_path / "discs" / "images").mkdir(parents=True)
     Image.fromarray(drawn()).save(tmp_path / "discs" / "images" / "a.png")
     with (tmp_path / "discs" / "objects.csv").open("w", newline="") as file:
         csv.writer(file).writerows([COLUMNS, *(("a.png", y - 12, x - 12, y + 13, x + 13) for y, x in DISCS)])
-    monkeypatch.setattr(experiment, "MODULES", ("selection",))
-    report = experiment.run(Request("constants", tmp_path))
+    report = experiment.run(Request("constants", tmp_path, options={"modules": "selection"}))
     rows = {row["method"]: row["f1"] for row in report.rows}
     assert rows["as-it-is"] == 1
     assert {"selection.NESTED_RATIO*0.8", "selection.NESTED_RATIO*1.25"} < set(rows)
     assert len(rows) == 1 + 2 * len(constants_of(experiment.PACKAGE, ["selection"], experiment.FIXED))
     assert len(report.differences) == len(rows) - 1
+
+
+def test_unknown_modules_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="modules must be some of noise, .*, got sizes"):
+        experiment.run(Request("constants", tmp_path, options={"modules": "noise,sizes"}))
 
 
 def test_figures_are_cut_with_every_constant_smaller_and_larger(tmp_path, monkeypatch):

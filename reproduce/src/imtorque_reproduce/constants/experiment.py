@@ -30,8 +30,12 @@ Sized = tuple[CountingImage, Range]
 
 
 def run(request: Request) -> Report:
-    """Score `find_blobs` with every constant as it is, smaller, and larger."""
-    request.require_options()
+    """Score `find_blobs` with every constant of some modules as it is, smaller, and larger."""
+    request.require_options(["modules"])
+    asked = request.option("modules", ",".join(MODULES)).split(",")
+    if unknown := set(asked) - set(MODULES):
+        raise ValueError(f"modules must be some of {', '.join(MODULES)}, got {', '.join(sorted(unknown))}")
+    modules = [module for module in MODULES if module in asked]
     sets = [one for one in counting_sets(request.data) if one.training[0].has_boxes]
     images = [
         (image, _limits(one.training))
@@ -39,7 +43,7 @@ def run(request: Request) -> Report:
         for image in one.training[: request.limit]
         if math.prod(image.image().shape[:2]) <= LARGEST_SCORED
     ]
-    scores = score_changes(partial(_score, images), constants_of(PACKAGE, MODULES, FIXED), request)
+    scores = score_changes(partial(_score, images), constants_of(PACKAGE, modules, FIXED), request)
     return Report(
         data="counting",
         data_sha256=checksum([image.image_path for image, _ in images], request.data),

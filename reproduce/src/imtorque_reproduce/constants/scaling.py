@@ -13,7 +13,10 @@ from imtorque_reproduce.scoring import Floats
 
 FACTORS = (0.8, 1.25)  # that constants are multiplied by; convention
 AS_IT_IS = "as-it-is"
-NOTE = "MODULE.NAME*FACTOR: one constant times this factor, counts rounded; learned rules as they are."
+NOTE = (
+    "MODULE.NAME*FACTOR: one constant times this factor, counts rounded; learned rules, and defaults of arguments, as "
+    "they are."
+)
 Constant = tuple[str, str]  # module, name
 
 
