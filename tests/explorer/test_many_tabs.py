@@ -55,12 +55,9 @@ def server():
             started.terminate()
 
 
-def many_tabs(browser, address, told):
-    """Open the tabs, change their settings for a while, leave them: what they complained of, and the bytes that the
-    server holds once it let all images go."""
-    context = browser.new_context(viewport={"width": 900, "height": 600})
-    context.set_default_timeout(1000 * GIVEN_UP)
-    tabs = [Tab(context.new_page(), address) for _ in range(TABS)]
+def used(tabs, address, told):
+    """Open the page in the tabs, change their settings for a while, leave it: the bytes that the server holds once it
+    let all images go."""
     for k, tab in enumerate(tabs):
         tab.page.goto(f"{address}/#image=sample:{IMAGES[k % len(IMAGES)]}&layers=value.80,saliency.50")
     for step in range(TABS * CHANGES):
@@ -72,19 +69,19 @@ def many_tabs(browser, address, told):
         tab.wait().page.goto("about:blank")  # a tab that is killed may not tell that it closes
     before = len(told)
     until(lambda: [line for line in told[before:-1] if line.startswith("0 images")][1:])  # the last one's memory, too
-    context.close()
-    return [text for tab in tabs for text in tab.complaints], int(told[-2].split()[2])
+    return int(told[-2].split()[2])
 
 
 @pytest.mark.slow
 def test_thirty_tabs_give_no_error_and_memory_is_flat_after(browser):
     with server() as (address, process, told):
-        held, complaints = [], []
-        for _ in range(ROUNDS):
-            more, bytes_held = many_tabs(browser, address, told)
-            complaints += more
-            held.append(bytes_held)
+        context = browser.new_context(viewport={"width": 900, "height": 600})
+        context.set_default_timeout(1000 * GIVEN_UP)
+        tabs = [Tab(context.new_page(), address) for _ in range(TABS)]
+        held = [used(tabs, address, told) for _ in range(ROUNDS)]
         print("bytes held after each round:", *held)
+        complaints = [text for tab in tabs for text in tab.complaints]
+        context.close()
         process.terminate()
         assert (complaints, process.stderr.read()) == ([], "")
         assert max(held[1:]) - held[0] < MAX_GROWTH
