@@ -64,9 +64,9 @@ def test_the_table_of_transfers_has_what_was_learned_elsewhere_beside_what_was_l
     first, second = "nuclei-fluorescence", "nuclei-stained"
     row = {"f1": 0.5, "mae": 1.0, "count": 4.0}
     own = [{"method": f"learned:plain@{name}", **row, "f1": 0.75} for name in (first, second)]
-    lines = transfer_table([*own, {"method": f"learned:from-{first}@{second}", **row}]).splitlines()
+    lines = transfer_table([*own, {"method": f"learned:from-{first}@{second}", **row, "warned": 0.9}]).splitlines()
     assert lines[0].endswith("count error | nuclei, stained |")
-    assert lines[2:] == ["| nuclei, fluorescence | 0.500, 25 % |"]
+    assert lines[2:] == ["| nuclei, fluorescence | 0.500, 25 %, 90 % warned |"]
     lines = transfer_table(
         [*own, *({"method": f"learned:from-{a}@{b}", **row} for a, b in ((first, second), (second, first)))]
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.detection import ObjectFinder
-from imtorque_reproduce.counting.methods import Method, found_by, learn, learn_pixels, match_radius
+from imtorque_reproduce.counting.methods import Method, detections, found_by, learn, learn_pixels, match_radius
 from imtorque_reproduce.counting.pixel_controls import CENTRE_REGRESSION, PIXEL_FOREST
 from imtorque_reproduce.counting.scores import ImageScores, score_image, summary
 
@@ -110,15 +110,21 @@ def transfer_rows(
 ) -> list[dict[str, Any]]:
     """Return rows learned:from-SET@OTHER: what was learned on a set, counted on the first test images of its kin.
 
-    These are the sets of the same folder, whose names begin alike; learned:plain@OTHER are the same images.
+    These are the sets of the same folder, whose names begin alike; learned:plain@OTHER are the same images. `warned` is
+    the share of images that the finder says it does not know.
     """
     rows = []
     for other in others:
         left = other.test[:limit][:CURVE_IMAGES]
         if other.name != part.name and other.name.partition("-")[0] == part.name.partition("-")[0] and left:
             radius = match_radius(other.training)
-            scores = [_score_changed(truth, finder, "plain", radius) for truth in left]
-            rows.append({"method": f"learned:from-{part.name}@{other.name}", **_summary(scores)})
+            found = [finder.predict(truth.image()) for truth in left]
+            scores = [
+                score_image(detections(blobs), truth, masks=False, radius=radius)
+                for blobs, truth in zip(found, left, strict=True)
+            ]
+            warned = float(np.mean([bool(blobs.warning) for blobs in found]))
+            rows.append({"method": f"learned:from-{part.name}@{other.name}", **_summary(scores), "warned": warned})
     return rows
 
 

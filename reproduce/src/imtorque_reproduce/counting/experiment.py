@@ -52,7 +52,8 @@ NOTES = (
     "are counted at the working size: as-is differs a little from learned. worst.png has for each set the test image "
     "with the least f1, but for marrow, whose licence is not stated.",
     "learned:from-SET@OTHER is the finder of a set, counted on the first test images of another of its kind (nuclei), "
-    "of another magnification and stain; learned:plain@OTHER are the same images, counted by their own.",
+    "of another magnification and stain; learned:plain@OTHER are the same images, counted by their own. warned: the "
+    "share of the images that the finder says are not like those it learned from.",
     "Boxes of blood cells are incomplete at the rim and in clumps: precision is understated for every method. "
     "Platelets are neither right nor wrong.",
 )

@@ -102,7 +102,7 @@ def oracle_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def transfer_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table of what was learned on one set and counted on another of its kind."""
+    """Return the table of what was learned on one set and counted on another of its kind, with what it warned of."""
     scores = {str(row["method"]): row for row in rows}
     sets = [name for name in SETS if any(f"learned:from-{name}@{other}" in scores for other in SETS)]
     if not sets:
@@ -122,7 +122,8 @@ def transfer_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _cell(row: Mapping[str, Any]) -> str:
     by_box = f" / {row['f1_iou']:.3f}" if "f1_iou" in row else ""
-    return f"{row['f1']:.3f}{by_box}, {100 * row['mae'] / row['count']:.0f} %"
+    warned = f", {100 * row['warned']:.0f} % warned" if "warned" in row else ""
+    return f"{row['f1']:.3f}{by_box}, {100 * row['mae'] / row['count']:.0f} %{warned}"
 
 
 def filled(page: str, text: str) -> str:
