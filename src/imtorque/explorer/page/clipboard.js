@@ -29,4 +29,7 @@ export async function copy(text, what) {
 }
 
 $("copy").addEventListener("click", () => copy($("code").textContent, "Python"));
-$("link").addEventListener("click", () => copy(new URL(writeAddress(state), location.href).href, "Link"));
+$("link").addEventListener("click", () => {
+  const what = state.image?.startsWith("upload:") ? "Link, which does not hold your image," : "Link";
+  copy(new URL(writeAddress(state), location.href).href, what);
+});
