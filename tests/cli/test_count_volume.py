@@ -1,6 +1,8 @@
 """Counting in volumes from the command line."""
 
 import csv
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +53,16 @@ def test_a_stack_is_counted_as_the_library_does(stack):
     assert "as before" in run("a.tif", "--volume", "-o", "out").stdout
 
 
+def test_a_preview_has_projections_of_volumes_beside_images(stack):
+    write_image("flat.png", (stack[12] // 256).astype(np.uint8))
+    run("flat.png", "-o", "out")
+    run("a.tif", "--volume", "--preview", "-o", "out")
+    page = Path("out/counts.html").read_text()
+    assert page.count("<img") == 2
+    assert re.search(r"<b>a.tif</b>: \d+ objects", page)
+    assert "no objects" not in page
+
+
 def test_volumes_and_images_share_the_tables_of_a_folder(stack):
     write_image("flat.png", (stack[12] // 256).astype(np.uint8))
     run("flat.png", "-o", "out")
@@ -86,7 +98,6 @@ def test_a_folder_of_zarr_is_one_volume(stack):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--volume", "--preview"], "--preview"),
         (["--volume", "--reduce", "2"], "--reduce"),
         (["--volume", "--depth"], "--depth"),
         (["--spacing", "1,1,1"], "--spacing"),

@@ -380,7 +380,7 @@ def count(
             "depth": depth,
             "rois": rois,
         }
-        others |= {"min_score": min_score, "pixel_size": pixel_size, "page": opening.page, "preview": preview}
+        others |= {"min_score": min_score, "pixel_size": pixel_size, "page": opening.page}
         refuse("--volume goes without it", **others, reduce=None if opening.reduce == 1 else opening.reduce)
         work: CountObjects | CountVolumeObjects = CountVolumeObjects(
             sizes=task.sizes,

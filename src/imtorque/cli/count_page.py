@@ -56,13 +56,13 @@ def why_look(result: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) ->
     """Return why a result is to be looked at: what it says itself, and how it differs from the others."""
     reasons = [f"{result['warning']} {UNLIKE}"] if result.get("warning") else []
     reasons += [result["note"]] if result.get("note") else []
-    scores = [row["score"] for row in result["objects"]]
-    if not scores:
+    if not result["objects"]:
         return [*reasons, "no objects"]
-    if float(np.mean(scores)) < LOW_SCORE:
+    scores = [row["score"] for row in result["objects"] if "score" in row]  # objects of volumes have none
+    if scores and float(np.mean(scores)) < LOW_SCORE:
         reasons.append(f"low scores, {np.mean(scores):.2f} in the mean")
     counts = [len(other["objects"]) for other in results]
-    reasons += _unlike("count", len(scores), counts)
+    reasons += _unlike("count", len(result["objects"]), counts)
     sizes = [other["mean_diameter"] for other in results if other["objects"]]
     return [*reasons, *_unlike("mean diameter", result["mean_diameter"], sizes)]
 
