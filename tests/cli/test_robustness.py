@@ -209,6 +209,15 @@ def test_a_list_of_paths_names_each_file_once(shapes):
     assert [row["image"] for row in rows_of("imtorque-out/counts.csv")] == ["a.png"]
 
 
+def test_without_scikit_learn_it_is_said_what_to_install(shapes, monkeypatch):
+    write_image("a.png", shapes)
+    Path("a.csv").write_text("image,y,x\na.png,20,20\na.png,12,45\n")
+    for name in ("sklearn", "sklearn.tree"):
+        monkeypatch.setitem(sys.modules, name, None)
+    told = run("train-detector", "a.png", "--annotations", "a.csv", "-o", "a.finder", status=1)
+    assert told.stderr.splitlines()[-1] == "imtorque: learning needs scikit-learn: pip install 'imtorque[learn]'"
+
+
 def test_without_a_home_it_is_said_what_to_set(monkeypatch):
     def none():
         raise RuntimeError("Could not determine home directory.")

@@ -6,11 +6,10 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import entry_points
-from io import TextIOWrapper
-from typing import Annotated
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import Annotated, Any
 
 import typer
 
@@ -103,15 +102,52 @@ def _open_streams() -> None:
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115 - until the end
 
 
+class _Patient(FileIO):
+    """A standard stream into a file, whose disk may be full: the work is done all the same, and the end says so."""
+
+    failure: OSError | None = None
+    replaced: TextIOWrapper | None = None  # which would close the file if it were forgotten
+
+    def write(self, data: Any) -> int:
+        """Write as much as there is room for."""
+        if self.failure is not None:
+            return len(data)
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failure = error
+            if isinstance(error, BrokenPipeError):  # nobody listens any more
+                raise
+            return len(data)
+
+
+def _make_patient() -> list[_Patient]:
+    """Let no standard stream end the work; return those that may fail, whose end is to be looked at."""
+    patient = []
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        stream = getattr(sys, name)
+        if not isinstance(stream, TextIOWrapper):
+            continue
+        stream.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
+        if not stream.isatty():
+            stream.flush()
+            patient.append(_Patient(number, "wb", closefd=False))
+            patient[-1].replaced = stream
+            told = BufferedWriter(patient[-1])
+            lines = stream.line_buffering
+            setattr(sys, name, TextIOWrapper(told, stream.encoding, stream.errors, line_buffering=lines))
+    return patient
+
+
 def main() -> None:
     """Run the command line."""
     _open_streams()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
+    patient = _make_patient()
     try:
         app(prog_name="imtorque")
-    except OSError as error:  # of a standard stream, such as one on a full disk
-        with suppress(OSError):
-            typer.echo(f"imtorque: {describe_error(error)}", err=True)
-        raise SystemExit(1) from None
+    finally:
+        sys.stdout.flush()
+        failure = next((stream.failure for stream in patient if stream.failure is not None), None)
+        if failure is not None and not isinstance(failure, BrokenPipeError):
+            typer.echo(f"imtorque: {describe_error(failure)}", err=True)
+            raise SystemExit(1) from None

@@ -32,7 +32,7 @@ from imtorque.cli.options import (
 )
 from imtorque.images import CheckedImage
 from imtorque.io.atomic import alone, remove_leftovers
-from imtorque.io.errors import describe_error
+from imtorque.io.errors import EXPECTED, describe_error
 from imtorque.io.ledger import Ledger
 from imtorque.io.urls import find_addresses, is_address
 
@@ -176,27 +176,19 @@ def _run(
     collect: Callable[[Outcome], None] = lambda _: None,
 ) -> None:
     """Find the images, do the work, report what became of each, and end with the status of it all."""
-    stopped, untold = False, None
+    stopped = False
     try:
         with one_line_errors():
             paths, bad = find()
             done = work(paths) if paths else iter(())
             for outcome in chain(bad, with_progress(done, len(paths), verb)):
+                if outcome.error is not None:
+                    typer.echo(f"imtorque: {outcome.error}", err=True)
                 collect(outcome)
-                try:
-                    if outcome.error is not None:
-                        typer.echo(f"imtorque: {outcome.error}", err=True)
-                    report.add(outcome)
-                except BrokenPipeError:
-                    raise  # nobody listens any more
-                except OSError as error:  # where what is told goes the disk is full: the others are done all the same
-                    untold = error
+                report.add(outcome)  # which cannot be told where nobody listens any more, but was done
     except KeyboardInterrupt:
         stopped = True
-    with one_line_errors():
-        report.end(stopped)
-        if untold is not None:
-            raise untold
+    report.end(stopped)
     if stopped:
         typer.echo(f"stopped after {number_of(report.total, 'image')}; the same command goes on from there", err=True)
         raise typer.Exit(130)
@@ -266,10 +258,10 @@ def as_before(outcome: Outcome) -> str:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """End with one line and status 1 where the files or the values given do not allow to go on."""
+    """End with one line and status 1 where files, values or what is installed do not allow to go on."""
     try:
         yield
-    except (OSError, TypeError, ValueError) as error:
+    except EXPECTED as error:
         typer.echo(f"imtorque: {describe_error(error)}", err=True)
         raise typer.Exit(1) from None
 
