@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -342,6 +343,8 @@ def count(
         rois=rois,
         opening=opening,
     )
+    if rois == "imagej" and find_spec("roifile") is None:
+        raise typer.BadParameter("imagej needs roifile: pip install 'imtorque[rois]'", param_hint="--rois")
     if preview:
         refuse(
             "--preview shows the overlays of the folder: leave it out",
