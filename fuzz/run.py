@@ -18,6 +18,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +29,7 @@ from targets import Target, check_refusal, targets
 ROOT = Path(__file__).parents[1]
 FOUND, CORPUS = ROOT / "build" / "fuzz" / "found", ROOT / "fuzz" / "corpus"
 LONGEST = 60  # seconds of the processor's time for one case; a busy machine may be late in giving them
-STILL = 1200  # seconds of any kind
+STILL = 1200  # seconds in which it does not even want the processor
 SLICE = 15  # seconds for a reader at a time
 MEMORY = 6 * 2**30  # bytes of address space for a process
 
@@ -110,10 +111,10 @@ def try_reader(name: str, seconds: float, seed: int) -> tuple[int, dict[str, Pat
 def receive(link: Connection, process: int, begun: bool) -> tuple[str | None, bytes] | str | None:
     """Return what a process says: None before a case, and a pair after it; or in words that it says nothing more."""
     try:
-        used, since = processor_seconds(process), time.monotonic()
+        used, still = processor_seconds(process), 0
         while not link.poll(1):
-            late = processor_seconds(process) - used > LONGEST or time.monotonic() - since > STILL
-            if late:
+            still = 0 if wants_processor(process) else still + 1
+            if processor_seconds(process) - used > LONGEST or still > STILL:
                 return f"takes more than {LONGEST} s" if begun else "does not start"
         return link.recv()
     except EOFError:
@@ -127,6 +128,15 @@ def processor_seconds(process: int) -> float:
         return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return time.monotonic()
+
+
+def wants_processor(process: int) -> bool:
+    """Return whether a thread of a process runs, or waits for its turn, as all do where much else is done."""
+    states = []
+    for path in Path(f"/proc/{process}/task").glob("*/stat"):
+        with suppress(OSError):  # of a thread that has just ended
+            states.append(path.read_text().rpartition(")")[2].split()[0])
+    return "R" in states
 
 
 def last_case(place: Path) -> bytes:

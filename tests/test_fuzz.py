@@ -1,12 +1,16 @@
 """Damaged files are refused in one line: what fuzzing has found, and a few new ones of each kind."""
 
 import importlib.util
+import multiprocessing
+import os
 import random
 import sys
 import warnings
 from pathlib import Path
 
 import pytest
+
+from waiting import until
 
 FUZZ = Path(__file__).parents[1] / "fuzz"
 
@@ -67,3 +71,17 @@ def test_what_is_found_is_kept_under_the_readers_name(tmp_path, monkeypatch):
     kept = run.keep("seg", b"abc")
     assert kept.read_bytes() == b"abc"
     assert kept.name.startswith("seg~")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are looked up in /proc")
+def test_a_process_that_gets_no_turn_is_told_from_one_that_waits():
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    waiting = context.Process(target=theirs.__class__.recv, args=(theirs,), daemon=True)
+    waiting.start()
+    try:
+        until(lambda: not run.wants_processor(waiting.pid))
+        assert run.wants_processor(os.getpid())
+    finally:
+        ours.send(None)
+        waiting.join()
