@@ -241,9 +241,16 @@ def test_the_files_that_readme_links_to_exist():
         assert not anchor or anchor in headings((ROOT / path).read_text()), target
 
 
-@pytest.mark.parametrize(("page", "searched"), [("results/counting/table.md", False), ("guides/counting.md", True)])
-def test_tables_of_results_are_not_searched(page, searched):
+@pytest.mark.parametrize(
+    ("page", "meta"),
+    [
+        ("results/counting/table.md", {"search": {"exclude": True}}),
+        ("measured/counting.md", {"search": {"boost": 0.5}}),
+        ("guides/counting.md", {}),
+    ],
+)
+def test_guides_are_found_before_what_is_measured_and_tables_of_results_are_not(page, meta):
     shown = SimpleNamespace(file=SimpleNamespace(src_uri=page), meta={})
     hook = runpy.run_path(str(DOCS / "search.py"))["on_page_markdown"]
     assert hook("# Counting", page=shown) == "# Counting"
-    assert shown.meta == ({} if searched else {"search": {"exclude": True}})
+    assert shown.meta == meta
