@@ -15,14 +15,14 @@ from imtorque.images import CheckedImage
 
 COMPARED_SIDE = 256  # pixels of the reduced image in which planes are compared, about; bound: time
 EDGE_SIGMA = 1.2  # of the edges there; convention: that of pyramid.LEVEL_SIGMA
-CLEAREST_SHARE = 0.03  # of the pixels: the clearest edges, by which planes are compared; unrecorded
+CLEAREST_SHARE = 0.03  # of the pixels: the clearest edges, by which planes are compared; measured (0, 0)
 MIN_COLOUR = 0.02  # of the value range, between channels that differ; convention
-# Of the value range for a pixel: added to the noise, so that a flat channel has no clear edges; unrecorded.
+# Of the value range for a pixel: added to the noise, so that a flat channel has no clear edges; measured (0, 0).
 MIN_EDGE = 0.005
-MIN_CLEARER = 2.0  # how much clearer the edges of another plane than grey must be, for that to be used; unrecorded
-MIN_CLEARER_MIXTURE = 1.3  # the same of a mixture of colours, beside the best of them alone; unrecorded
+MIN_CLEARER = 2.0  # how much clearer the edges of another plane than grey must be, for that to be used; measured (0, 0)
+MIN_CLEARER_MIXTURE = 1.3  # the same of a mixture of colours, beside the best of them alone; measured (0, 0)
 MIN_GREY_EDGE = 1.0  # clearness of an edge in grey that must be kept: white noise alone stays below; derived
-# Of its clearness in grey, and of such edges: what grey shows must not be lost; unrecorded.
+# Of its clearness in grey, and of such edges: what grey shows must not be lost; measured (0, 0).
 MIN_KEPT, MIN_KEPT_SHARE = 0.5, 0.8
 LUMINANCE = (0.2126, 0.7152, 0.0722)  # Rec. 709; convention
 PRIMARIES = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}

@@ -16,19 +16,19 @@ from imtorque.detection.proposals import ANGLES, Outlines, Proposals
 from imtorque.detection.pyramid import Level
 
 RAY_RADII = 24  # tried on each ray; untuned
-NEAREST_SHARE, FARTHEST_SHARE = 0.45, 1.75  # shares of the seed's radius between which its contour lies; unrecorded
-SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %; unrecorded
-STRETCHED_ASPECT = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame; unrecorded
+NEAREST_SHARE, FARTHEST_SHARE = 0.45, 1.75  # of the seed's radius, around its contour; measured (-.014, -.021)
+SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %; measured (-.007, -.016)
+STRETCHED_ASPECT = 1.25  # ratio of axes from which a contour is searched in a stretched frame; measured (-.014, -.012)
 MAX_ASPECT = 7.0  # of the frame of a contour that is looked for again; chosen on drawn grains, ellipses and rods
-SIDE_ASPECTS = (2.0, 3.5)  # of the frames tried around objects with edges on two sides; unrecorded
+SIDE_ASPECTS = (2.0, 3.5)  # of the frames tried around objects with edges on two sides; measured (-.008, -.029)
 MAX_MOVES = 3  # bound: of a contour about its own middle, after which long ones reach both ends
-MIN_SIDE_EVIDENCE = 0.25  # mean evidence from which sides are worth following; unrecorded
-MIN_TWO_SIDEDNESS = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1; unrecorded
-MIN_OPENNESS = 0.12  # how far evidence must leave one side free, from 0 (all around) to 1; unrecorded
-MIN_RETRY_EVIDENCE = 0.48  # mean evidence from which a contour is looked for again about its own middle; unrecorded
-REFINED_SATURATION = 8.0  # k of the refined search over that of the level; unrecorded
+MIN_SIDE_EVIDENCE = 0.25  # mean evidence from which sides are worth following; measured (0, 0)
+MIN_TWO_SIDEDNESS = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1; measured (-.006, +.004)
+MIN_OPENNESS = 0.12  # how far evidence must leave one side free, from 0 (all around) to 1; measured (-.004, +.003)
+MIN_RETRY_EVIDENCE = 0.48  # mean evidence from which a contour is searched about its own middle; measured (0, -.013)
+REFINED_SATURATION = 8.0  # k of the refined search over that of the level; measured (0, 0)
 REFINED_RAYS = (ANGLES, 25, 0.65, 1.54, 0.01)  # angles, radii, nearest, farthest, slope of the refined search
-MIN_SEEN = 0.55  # share of a contour that must lie in the image to count as the whole; unrecorded
+MIN_SEEN = 0.55  # share of a contour that must lie in the image to count as the whole; measured (-.015, +.005)
 
 
 def fit_outlines(level: Level, seeds: Extrema, *, least: float = -1.0) -> Proposals:
