@@ -294,6 +294,7 @@ def test_a_lecturers_own_steps_are_read_from_a_text(tab, tmp_path):
 
 
 SCREENS = [(390, 844), (844, 390), (1024, 768), (1280, 720), (1440, 900)]
+SCREENS += [(750, 720), (908, 720)]  # the frame on the front page of the documentation
 # What of the page's text and controls is wider than its place, or reaches out of the window or the pane it is in.
 CUT_OFF = """() => [...document.querySelectorAll("header *, #bar *, #panel *, #player *")].filter((one) => {
     const { left, right, width } = one.getBoundingClientRect();
