@@ -101,6 +101,16 @@ def test_the_benchmark_of_videos_runs(tmp_path):
     assert again["extrema"]["found"] == report["extrema"]["found"]
 
 
+def test_the_benchmark_of_spots_runs(tmp_path):
+    pytest.importorskip("trackpy")
+    out = tmp_path / "spots.json"
+    command = [sys.executable, str(BENCHMARKS / "spots.py"), "--toy", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    report = json.loads(out.read_text())
+    assert report["videos"][0]["imtorque"]["found"] > 0.8
+    assert [row["imtorque"] < 0.1 * row["links"] for row in report["links"]] == [True, True]
+
+
 def test_the_benchmark_of_regions_runs(run_here):
     mean = run_here("regions.py", "--toy", "--repeats", "9")["mean"]
     assert mean["segment_regions"] > mean["alpha_expansion"] > 0
