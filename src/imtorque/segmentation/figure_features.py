@@ -16,7 +16,7 @@ from imtorque.segmentation.fixated_boxes import bounding_box
 Features = dict[str, FloatArray]
 RING_WIDTH = 0.15  # of the ring around a cut, over the square root of its area; measured (0, +.003)
 NEAREST_CUTS = 5  # the most similar cut in so many makes up the feature `overlap_nearest`; measured (+.002, 0)
-CLOSED_EDGE, STRONG_EDGE = 0.15, 0.5  # edge strength from which an outline counts as closed, as strong; measured (-.013, 0)
+CLOSED_EDGE, STRONG_EDGE = 0.15, 0.5  # edge strength from which an outline is closed, is strong; measured (-.013, 0)
 TYPICAL_GRADIENT = 0.98  # quantile that becomes 1; unrecorded
 
 
