@@ -25,7 +25,7 @@ from imtorque_reproduce.scoring import Floats, compare, mean_rows
 
 MASK_COUNTS = (1, 3, 10, 50)  # masks, the best of which is scored; convention
 CUT = 10  # boxes of each kind that GrabCut cuts in; bound: time
-IOU = 0.6  # that two masks of ours may have; unrecorded
+IOU = 0.6  # that two masks of ours may have; convention: as docs recommend
 COMPARED = (
     *(("objects", f"{boxes}+grabcut") for boxes in ("selective-search", "edge-boxes", "boxes")),
     *(("objects", f"control:{control}") for control in ("no-torque", "grabcut-centred-box")),

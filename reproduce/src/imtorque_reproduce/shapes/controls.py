@@ -15,9 +15,9 @@ from imtorque.edges import detect_edges
 from imtorque_reproduce.objects.rows import bounding_box
 from imtorque_reproduce.scoring import evenly
 
-CHAMFER_DISTANCE = 0.1  # of the shape's height, at which distances to the next edge are truncated; unrecorded
+CHAMFER_DISTANCE = 0.1  # of the shape's height, at which distances to the next edge are truncated; untuned
 EXEMPLARS = 3  # outlines that are matched, evenly over the examples; bound: time
-HOUGH_LEVELS = 90  # of the Hough transform's table, over the full turn; unrecorded
+HOUGH_LEVELS = 90  # of the Hough transform's table, over the full turn; untuned
 
 
 def heights_for(shape: tuple[int, int], aspect: float) -> list[float]:

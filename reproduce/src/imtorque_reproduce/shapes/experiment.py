@@ -43,7 +43,7 @@ METHODS = (
     *("chamfer", "chamfer-oriented", "generalised-hough", "torque"),
 )
 MEAN_BOX = "control:mean-box"
-CHAMFER_DIRECTIONS = 4  # bins, for oriented chamfer matching; unrecorded
+CHAMFER_DIRECTIONS = 4  # bins, for oriented chamfer matching; untuned
 COMPARED = ("chamfer", "chamfer-oriented", "generalised-hough", "torque", "torque+shape-torque", MEAN_BOX)
 NOTES = (
     "first: the share of images whose best box overlaps the object's by half (intersection over union); ten: one of "
