@@ -246,6 +246,7 @@ def main():
         default=[10000, 31623, 100000],
         help="of images whose tables alone are written",
     )
+    parser.add_argument("--only-memory", action="store_true", help="measure only that anew")
     parser.add_argument("--tile", type=int, default=TILE)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3, help="of each processor time, of which the median counts")
@@ -253,22 +254,27 @@ def main():
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
 
+    rows = []
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as name:
         folder, tile = Path(name), arguments.tile
         (folder / "side.json").write_text(json.dumps(arguments.side))
-        call(folder, "draw", arguments.side)
-        rows = costs(folder, tile, arguments.runs, arguments.side**2)
-        forget(folder, "none", "zarr")
-        rows += exactness(folder, tile, arguments.jobs)
-        forget(folder, "processes")
-        rows += cluster(folder, tile) + killed_driver(folder, tile)
-        forget(folder, "cluster", "driver")
-        if arguments.large_side:
-            rows += gigapixels(folder, arguments.large_side, tile, arguments.jobs)
+        if not arguments.only_memory:
+            call(folder, "draw", arguments.side)
+            rows += costs(folder, tile, arguments.runs, arguments.side**2)
+            forget(folder, "none", "zarr")
+            rows += exactness(folder, tile, arguments.jobs)
+            forget(folder, "processes")
+            rows += cluster(folder, tile) + killed_driver(folder, tile)
+            forget(folder, "cluster", "driver")
+            if arguments.large_side:
+                rows += gigapixels(folder, arguments.large_side, tile, arguments.jobs)
         rows += driver_memory(folder, arguments.memory_sides, tile, arguments.jobs)
     head = {"benchmark": "scale", "version": imtorque.__version__, "machine": platform.machine()}
     settings = {"side": arguments.side, "large_side": arguments.large_side, "tile": tile, "sizes": "3 to 91, 45"}
     result = {**head, "cores": os.cpu_count(), **settings, "rows": rows}
+    if arguments.only_memory:
+        known = json.loads(arguments.out.read_text())
+        result = {**known, "rows": [row for row in known["rows"] if "tables alone" not in row["figure"]] + rows}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     if arguments.out == RESULTS:
