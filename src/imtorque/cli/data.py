@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -170,10 +169,10 @@ def _tell(text: str) -> None:
 
 def _numbers(settings: type[Any], given: list[str]) -> Any:
     """Return settings of which some numbers are given, as NAME=NUMBER."""
-    names = {field.name: field.type for field in fields(settings) if field.type in ("int", "float")}
+    names = {name: kind for name, kind in get_type_hints(settings).items() if kind in (int, float)}
     numbers: dict[str, float] = {}
     for name, value in parse_settings(given).items():
-        kind = {"int": int, "float": float}.get(str(names.get(name)))
+        kind = names.get(name)
         try:
             if kind is None or value.strip() != value or value.startswith("-"):
                 raise ValueError(name)
