@@ -23,7 +23,7 @@ LIKENESS = {"diameter": 0.1, "contrast": 0.2, "intensity": 0.2}
 TAUGHT = 3  # right clicks from which on a result is one to be corrected: fewer teach; convention
 AGREED = 0.7  # of what was found before, at least, must be found again where new objects are to be added; convention
 APART = 1.5  # such differences at least make a wrong object one of another kind; convention
-LIKE_ONE = 3.0  # such differences at most make another object like the only one clicked; tuned on drawn cells, coins and nuclei
+LIKE_ONE = 3.0  # such differences at most make another object like the one clicked; tuned on drawn cells, coins, nuclei
 NEARER = 0.5  # a wrong object takes those with it that are this much nearer to it than to any right one; convention
 
 Result = TypeVar("Result")
