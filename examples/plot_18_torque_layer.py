@@ -2,9 +2,8 @@
 A torque layer in a network
 ===========================
 
-Two broken outlines in each image. Around one all edges turn the same way; along the other they turn back every
-quarter, so nothing is enclosed. A small network is to draw the whole of the closed one: with a layer of torque it
-learns to, with a convolution in its place hardly.
+Of two broken outlines in each image one is closed; along the other edges turn back every quarter and enclose nothing.
+A small network learns to draw the closed one whole with a layer of torque, with a convolution in its place hardly.
 """
 
 import matplotlib.pyplot as plt
@@ -58,3 +57,4 @@ cells[0].legend()
 for cell, (name, image) in zip(cells[1:], images.items(), strict=True):
     cell.imshow(image.numpy(), cmap="gray")
     cell.set(title=name, xticks=[], yticks=[])
+plt.show()
