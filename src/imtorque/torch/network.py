@@ -22,7 +22,6 @@ from torch.nn import functional as F  # noqa: N812 - torch's own habit
 
 from imtorque.edges.network import FIELDS, LEVEL, MIDDLE, SIZES, SPREAD, STEP, BoundaryNetwork, layer_shapes
 
-SIDES = (1, 2, 3)  # levels whose features predict boundaries of their own in training; untuned
 SIDE_WEIGHT = 0.3  # of their losses; untuned
 CONTEXTS = ("none", "box", "torque", "own")
 RIDGE = 3.0  # pixels: an annotator's contour fades over this distance; untuned
