@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,9 +40,9 @@ class ObjectTask(Task):
         found: list[dict[str, Any]] = result["objects"]
         return found
 
+    @abstractmethod
     def _measured(self, source: Path) -> tuple[Any, ...]:
         """Return what is drawn and written, the result last."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
