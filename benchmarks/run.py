@@ -44,6 +44,12 @@ def work(options: list, environment: dict[str, str]) -> dict:
     return json.loads(result.stdout)
 
 
+def put_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Put a text between two marks of a page."""
+    before, after = page.read_text().split(begin)[0], page.read_text().split(end)[1]
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")
+
+
 def processor() -> str:
     try:
         with open("/proc/cpuinfo") as info:
@@ -230,9 +236,8 @@ def main() -> None:
     text = table(results)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(results, indent=1) + "\n")
-    if not options.toy and PAGE.exists() and BEGIN in (page := PAGE.read_text()):
-        before, after = page.split(BEGIN)[0], page.split(END)[1]
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    if not options.toy and PAGE.exists() and BEGIN in PAGE.read_text():
+        put_between(PAGE, BEGIN, END, text)
     print(text)
 
 

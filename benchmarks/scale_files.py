@@ -25,6 +25,7 @@ from pathlib import Path
 import distributed
 import numpy as np
 from PIL import Image
+from run import put_between
 
 from imtorque import __version__
 
@@ -69,8 +70,7 @@ def main():
     options.out.write_text(json.dumps(report, indent=1) + "\n")
     text = table(report)
     if options.out == RESULTS:
-        page = PAGE.read_text()
-        PAGE.write_text(f"{page.partition(BEGIN)[0]}{BEGIN}\n{text}\n{END}{page.partition(END)[2]}")
+        put_between(PAGE, BEGIN, END, text)
     print(text)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import tifffile
 import trackpy
-from run import commit, processor
+from run import commit, processor, put_between
 from track_scores import TrackTable, track_scores
 
 import imtorque
@@ -66,8 +66,7 @@ def main():
     options.out.write_text(json.dumps(report, indent=1) + "\n")
     text = tables(report)
     if options.out == RESULTS:
-        page = PAGE.read_text()
-        PAGE.write_text(f"{page.partition(BEGIN)[0]}{BEGIN}\n{text}\n{END}{page.partition(END)[2]}")
+        put_between(PAGE, BEGIN, END, text)
     print(text)
 
 
